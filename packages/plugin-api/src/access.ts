@@ -1,0 +1,223 @@
+import type { Container, Workload } from "./workload.ts";
+
+/** What a mode opens for a crawler. One property is one capability; the set is closed within `api` 1. */
+export interface Access {
+  readonly fs: FileSystemAccess;
+  readonly proc: ProcessAccess;
+  readonly cgroup: CgroupAccess;
+  readonly net: NetworkAccess;
+  readonly meta: MetaAccess;
+}
+
+export type Capability = keyof Access;
+
+export interface ReadOptions {
+  readonly signal?: AbortSignal;
+}
+
+export type FileType = "file" | "directory" | "symlink" | "fifo" | "socket" | "character" | "block" | "unknown";
+
+/** Paths are absolute inside the member; bytes that are no UTF-8 stand as `\xNN`, a backslash as `\x5C`: lossless both ways. */
+export interface FileEntry {
+  readonly path: string;
+  readonly type: FileType;
+}
+
+export interface FileStatus extends FileEntry {
+  /** Bytes. */
+  readonly size: number;
+  /** Permission bits, without the type. */
+  readonly mode: number;
+  readonly userId: number;
+  readonly groupId: number;
+  /** RFC 3339. */
+  readonly modified: string;
+  /** The text of a symbolic link, as it stands. */
+  readonly link: string | null;
+}
+
+export interface FileContent {
+  readonly bytes: Uint8Array;
+  /** The file's size as the kernel gives it. */
+  readonly size: number;
+  /** More bytes exist than the cap allowed. */
+  readonly truncated: boolean;
+}
+
+/**
+ * Read-only view of one member's files. Resolution never leaves the member's root; only regular files are opened.
+ * Errors: TRAWLER_UNSUPPORTED (absent), TRAWLER_DENIED, TRAWLER_REFUSED (not a regular file, foreign file system),
+ * TRAWLER_GONE (the member has ended), TRAWLER_LIMIT.
+ */
+export interface FileSystemAccess {
+  /** Default cap 1 MiB. */
+  read(path: string, options?: ReadOptions & { readonly maxBytes?: number }): Promise<FileContent>;
+  /** As `read`, decoded as UTF-8 (invalid bytes become U+FFFD); throws TRAWLER_LIMIT beyond `maxBytes`. */
+  readText(path: string, options?: ReadOptions & { readonly maxBytes?: number }): Promise<string>;
+  stat(path: string, options?: ReadOptions): Promise<FileStatus>;
+  /** Entries of one folder, sorted by path, at most `maxEntries` (default 10,000). */
+  list(
+    path: string,
+    options?: ReadOptions & { readonly maxEntries?: number },
+  ): Promise<{
+    readonly entries: readonly FileEntry[];
+    readonly truncated: boolean;
+  }>;
+  /** All files below a folder, depth first, in batches; stays on one file system; capped in entries and depth. */
+  walk(
+    path: string,
+    options?: ReadOptions & { readonly maxEntries?: number; readonly maxDepth?: number },
+  ): AsyncIterable<readonly FileStatus[]>;
+}
+
+/** One process. Null = not readable with our rights, or not present. Times in seconds, sizes in bytes. */
+export interface ProcessStatus {
+  readonly pid: number;
+  readonly parentPid: number;
+  /** Start time in clock ticks after boot (field 22 of `/proc/PID/stat`): with `pid` it is the identity. */
+  readonly startTicks: number;
+  /** RFC 3339. */
+  readonly startedAt: string;
+  /** `comm`: at most 15 bytes, set by the program itself. */
+  readonly command: string;
+  /** Arguments, secrets redacted, 4 KiB together at most. */
+  readonly commandLine: readonly string[];
+  readonly executable: string | null;
+  readonly workingDirectory: string | null;
+  /** One letter of proc(5). */
+  readonly state: string;
+  readonly userId: number | null;
+  readonly threads: number | null;
+  readonly cpuUser: number;
+  readonly cpuSystem: number;
+  readonly memoryUsage: number | null;
+  readonly memoryVirtual: number | null;
+  readonly openFileDescriptors: number | null;
+  readonly diskRead: number | null;
+  readonly diskWritten: number | null;
+  readonly containerPid: number | null;
+}
+
+export interface SocketStatus {
+  readonly protocol: "tcp" | "tcp6" | "udp" | "udp6" | "unix";
+  readonly localAddress: string;
+  /** 0 for unix sockets. */
+  readonly localPort: number;
+  readonly remoteAddress: string | null;
+  readonly remotePort: number | null;
+  /** `LISTEN`, `ESTABLISHED`, … as ss(8) names them. */
+  readonly state: string;
+  readonly inode: number;
+  /** The process that holds it, where it could be found among the member's. */
+  readonly pid: number | null;
+}
+
+export interface ProcessAccess {
+  /** Pids and `comm` only: cheap, for matching. */
+  commands(options?: ReadOptions): Promise<readonly { readonly pid: number; readonly command: string }[]>;
+  /** At most `max` (default 200), by memory use, largest first. */
+  processes(options?: ReadOptions & { readonly max?: number }): Promise<{
+    readonly processes: readonly ProcessStatus[];
+    readonly total: number;
+  }>;
+  /** Sockets of the network namespace; `pid` is set for those that a process of this member or subject holds. */
+  sockets(options?: ReadOptions & { readonly max?: number }): Promise<{
+    readonly sockets: readonly SocketStatus[];
+    readonly total: number;
+    /** False where `/proc/PID/fd` is not readable: then every `pid` is null. */
+    readonly attributed: boolean;
+  }>;
+  /** Names of the environment variables of the first process, never their values. */
+  environmentNames(options?: ReadOptions): Promise<readonly string[]>;
+}
+
+/** CPU, seconds of CPU time. Null = the file or field is absent. `monotonic` in seconds is when it was read. */
+export interface CpuFigures {
+  readonly monotonic: number;
+  readonly time: number | null;
+  readonly user: number | null;
+  readonly system: number | null;
+  readonly periods: number | null;
+  readonly throttledPeriods: number | null;
+  readonly throttledTime: number | null;
+  /** Cores; null = unlimited or unknown. */
+  readonly limit: number | null;
+}
+
+/** Bytes, and events for the counts. Working set = usage − inactive file pages, not below 0. */
+export interface MemoryFigures {
+  readonly usage: number | null;
+  readonly workingSet: number | null;
+  readonly rss: number | null;
+  readonly cache: number | null;
+  readonly shared: number | null;
+  readonly swap: number | null;
+  readonly peak: number | null;
+  /** Null = unlimited or unknown. */
+  readonly limit: number | null;
+  /** Smallest limit of this cgroup and those above it. */
+  readonly effectiveLimit: number | null;
+  readonly minorFaults: number | null;
+  readonly majorFaults: number | null;
+  readonly outOfMemory: number | null;
+  readonly outOfMemoryKills: number | null;
+}
+
+export interface BlockFigures {
+  /** `major:minor`. */
+  readonly device: string;
+  readonly readBytes: number | null;
+  readonly writtenBytes: number | null;
+  readonly readOperations: number | null;
+  readonly writeOperations: number | null;
+}
+
+export interface PidsFigures {
+  /** Threads and processes together. */
+  readonly current: number | null;
+  readonly limit: number | null;
+}
+
+/** Counters and limits of one cgroup, v1, v2 or hybrid. A missing controller gives nulls, never an error. */
+export interface CgroupAccess {
+  cpu(options?: ReadOptions): Promise<CpuFigures>;
+  memory(options?: ReadOptions): Promise<MemoryFigures>;
+  block(options?: ReadOptions): Promise<readonly BlockFigures[]>;
+  pids(options?: ReadOptions): Promise<PidsFigures>;
+}
+
+/** Counters since the interface was made; bytes, packets, events. */
+export interface InterfaceFigures {
+  readonly name: string;
+  readonly receivedBytes: number;
+  readonly receivedPackets: number;
+  readonly receiveErrors: number;
+  readonly receiveDropped: number;
+  readonly transmittedBytes: number;
+  readonly transmittedPackets: number;
+  readonly transmitErrors: number;
+  readonly transmitDropped: number;
+}
+
+/** A connected socket of Node. The one thing in `Access` that is no plain data: who needs `net` runs in the host's process. */
+export type NetworkSocket = import("node:net").Socket;
+
+export interface NetworkAccess {
+  /** `lo` is left out. Throws TRAWLER_UNSUPPORTED where the namespace is the node's (hostNetwork). */
+  interfaces(options?: ReadOptions): Promise<readonly InterfaceFigures[]>;
+  /**
+   * Connects inside the subject's network namespace, to loopback first and else to the pod's own addresses; without the
+   * right to enter it, to the pod's address from outside. Never to any other host. The caller destroys the socket.
+   * Errors: TRAWLER_UNAVAILABLE (refused, no route), TRAWLER_DENIED, TRAWLER_GONE, TRAWLER_PLUGIN_TIMEOUT.
+   */
+  connect(
+    target: { readonly port: number; readonly host?: string } | { readonly unix: string },
+    options?: ReadOptions & { readonly timeout?: number },
+  ): Promise<NetworkSocket>;
+}
+
+/** What is known of the subject, and of the member where the crawler is asked about one. */
+export interface MetaAccess {
+  readonly workload: Workload;
+  readonly container: Container | null;
+}

@@ -1,0 +1,39 @@
+import { defineConfig } from "vitest/config";
+
+// Packages see each other's source, so nothing has to be built before a test.
+const conditions = ["@trawler/source"];
+const resolve = { conditions };
+const ssr = { resolve: { conditions } };
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        resolve,
+        ssr,
+        test: {
+          name: "unit",
+          include: ["packages/*/test/**/*.test.ts", "plugins/*/test/**/*.test.ts", "test/testbed/test/**/*.test.ts"],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        resolve,
+        ssr,
+        test: {
+          name: "e2e",
+          include: ["test/e2e/test/**/*.test.ts", "test/chaos/**/*.test.ts"],
+          // One node, one broker: files share them and run one after another.
+          fileParallelism: false,
+          testTimeout: 180_000,
+          hookTimeout: 600_000,
+        },
+      },
+      {
+        resolve,
+        ssr,
+        test: { name: "architecture", include: ["test/architecture/test/**/*.test.ts"], testTimeout: 300_000 },
+      },
+    ],
+  },
+});
