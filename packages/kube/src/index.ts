@@ -1,0 +1,2 @@
+export type * from "./join/runtime.ts";
+export type * from "./pods/record.ts";
