@@ -28,6 +28,8 @@ export interface EmitterPlugin<C extends Schema = Schema> extends Common<"emitte
 export interface Emitter {
   /** Largest envelope that it takes, bytes; the host shrinks or splits beyond it. Absent = no limit. */
   readonly maxBytes?: number;
+  /** Bytes as `maxBytes` counts them, where that is not the plain length (after compression). Asked only beyond it. */
+  sizeOf?(bytes: Uint8Array): number;
   /**
    * Resolves once the batch is safe. The host batches, keeps the order per key, retries what is named in `retry` or
    * the whole batch on TRAWLER_RETRY and TRAWLER_UNAVAILABLE, and never calls it twice at once.
