@@ -1,0 +1,43 @@
+import { type Emitter, type Envelope, errorCode, errorMessage, TrawlerError } from "@trawler/plugin-api";
+import { DescriptorWriter } from "./descriptor.ts";
+import { frameLine } from "./text.ts";
+
+export interface OutputOptions {
+  readonly descriptor: number;
+  readonly format: "json" | "text";
+  readonly colours: boolean;
+}
+
+const LINE_END = new Uint8Array([0x0a]);
+
+/** Writes each batch as lines to a descriptor. A reader that has gone (EPIPE) makes every later frame `rejected`. */
+export function descriptorEmitter({ descriptor, format, colours }: OutputOptions): Emitter {
+  const writer = new DescriptorWriter(descriptor);
+  let closed = false;
+  return {
+    async write(envelopes, { signal }) {
+      if (!closed) {
+        const lines = envelopes.map((envelope) =>
+          format === "json" ? envelope.bytes : new TextEncoder().encode(frameLine(envelope, colours)),
+        );
+        try {
+          await writer.write(Buffer.concat(lines.flatMap((line) => [line, LINE_END])), signal);
+          return undefined;
+        } catch (error) {
+          if (signal.aborted)
+            throw new TrawlerError("TRAWLER_PLUGIN_TIMEOUT", "Standard output takes no more", { cause: error });
+          if (errorCode(error) !== "EPIPE")
+            throw new TrawlerError("TRAWLER_RETRY", errorMessage(error), { cause: error });
+          closed = true;
+        }
+      }
+      return { rejected: envelopes.map(rejection) };
+    },
+  };
+}
+
+const rejection = ({ id }: Envelope) => ({
+  id,
+  code: "TRAWLER_GONE",
+  message: "The reader of standard output has gone",
+});

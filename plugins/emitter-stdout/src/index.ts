@@ -1,0 +1,26 @@
+import { isatty } from "node:tty";
+import { defineEmitter } from "@trawler/plugin-api";
+import * as z from "zod";
+import { descriptorEmitter } from "./emitter.ts";
+
+const STDOUT = 1;
+
+export default defineEmitter({
+  name: "stdout",
+  description: "Prints frames on standard output: JSON lines, or one readable line each on a terminal.",
+  config: z.strictObject({
+    format: z
+      .enum(["auto", "json", "text"])
+      .default("auto")
+      .describe("`json`: one frame a line; `text`: for people; `auto`: text on a terminal, else json."),
+  }),
+  create: ({ format }) => {
+    const terminal = isatty(STDOUT);
+    return descriptorEmitter({
+      descriptor: STDOUT,
+      format: format === "auto" ? (terminal ? "text" : "json") : format,
+      // https://no-color.org: any non-empty value turns colours off.
+      colours: terminal && !process.env["NO_COLOR"],
+    });
+  },
+});
