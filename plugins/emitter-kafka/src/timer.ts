@@ -1,4 +1,4 @@
-import { createRequire } from "node:module";
+import Queue from "kafkajs/src/network/requestQueue/index.js";
 
 /** What of kafkajs' request queue the mend touches. */
 interface RequestQueue {
@@ -17,7 +17,6 @@ const CHECK_INTERVAL = 10;
  * for an empty queue and never a negative one. Safe to call more than once.
  */
 export function mendNegativeTimer(): void {
-  const Queue = createRequire(import.meta.url)("kafkajs/src/network/requestQueue") as { prototype: object };
   Object.assign(Queue.prototype, { scheduleCheckPendingRequests });
 }
 
