@@ -4,14 +4,15 @@ import { defineEmitter, type Emitter, errorMessage, type PluginHost, TrawlerErro
 import type { KafkaClient, KafkaClientOptions } from "./client.ts";
 import { bytesOf, type Config, config, millisecondsOf } from "./config.ts";
 import { classifyFailure } from "./failure.ts";
-import { createKafkaJsClient } from "./kafkajs.ts";
 import { writeEnvelopes } from "./write.ts";
 
 export default defineEmitter({
   name: "kafka",
   description: "Writes frames to a Kafka topic, keyed by pod, at least once.",
   config,
-  create: (settings, host) => createEmitter(settings, host, createKafkaJsClient),
+  create: (settings, host) =>
+    // Loaded on first use: its import costs more memory than most crawlers.
+    createEmitter(settings, host, async (options) => (await import("./kafkajs.ts")).createKafkaJsClient(options)),
 });
 
 /** The emitter over any client; a client that failed in any way is replaced before the next write. */

@@ -1,23 +1,18 @@
 import type { ConnectionOptions } from "node:tls";
 import { promisify } from "node:util";
 import { zstdCompress, zstdDecompress } from "node:zlib";
-import type { Admin, KafkaConfig, Producer, SASLOptions } from "kafkajs";
+import library, { type Admin, type KafkaConfig, type Producer, type SASLOptions } from "kafkajs";
 import type { KafkaClient, KafkaClientOptions } from "./client.ts";
 import { mendNegativeTimer } from "./timer.ts";
-
-/** Loads kafkajs on first use: its import costs more memory than most crawlers. */
-const load = async () => (await import("kafkajs")).default;
-type KafkaJs = Awaited<ReturnType<typeof load>>;
 
 /** Attempts inside one send; the host's own retries stand above them. */
 const RETRIES = 2;
 
 /** A client of kafkajs; nothing is connected before `open`. */
 export async function createKafkaJsClient(options: KafkaClientOptions): Promise<KafkaClient> {
-  const library = await load();
   mendNegativeTimer();
-  registerZstandard(library);
-  const kafka = new library.Kafka(configuration(library, options));
+  registerZstandard();
+  const kafka = new library.Kafka(configuration(options));
   const producer = kafka.producer({
     allowAutoTopicCreation: false,
     idempotent: true,
@@ -57,7 +52,7 @@ export async function createKafkaJsClient(options: KafkaClientOptions): Promise<
   };
 }
 
-function configuration(library: KafkaJs, options: KafkaClientOptions): KafkaConfig {
+function configuration(options: KafkaClientOptions): KafkaConfig {
   const { tls, sasl } = options;
   const ssl: ConnectionOptions | undefined = tls && {
     ...(tls.ca !== undefined && { ca: tls.ca }),
@@ -108,7 +103,7 @@ async function closeProducer(producer: Producer): Promise<void> {
   await producer.disconnect();
 }
 
-function registerZstandard(library: KafkaJs): void {
+function registerZstandard(): void {
   const compress = promisify(zstdCompress);
   const decompress = promisify(zstdDecompress);
   library.CompressionCodecs[library.CompressionTypes.ZSTD] = () => ({
