@@ -1,18 +1,16 @@
 /** `npm test`: the unit tier on both Node versions that are supported, then the real node; ends with one line of counts. */
-import { existsSync } from "node:fs";
+import { oldestNode } from "./oldest-node.ts";
 import { add, type Counts, runProject } from "./vitest.ts";
-
-/** The oldest supported Node, an optional dependency: it exists for Linux on x64 only. */
-const oldest = "node_modules/node-24/bin/node";
 
 let counts: Counts = { passed: 0, failed: 0, skipped: 0 };
 console.log("── unit tests");
 counts = add(counts, await runProject("unit"));
-if (existsSync(oldest)) {
-  console.log("\n── unit tests on Node 24");
-  counts = add(counts, await runProject("unit", oldest));
+const oldest = await oldestNode();
+if ("path" in oldest) {
+  console.log("\n── unit tests on the oldest supported Node");
+  counts = add(counts, await runProject("unit", oldest.path));
 } else {
-  console.log("\n── unit tests on Node 24: skipped, no binary of it for this platform");
+  console.log(`\n── unit tests on the oldest supported Node: skipped, ${oldest.reason}`);
 }
 console.log("\n── end-to-end tests on a real node");
 counts = add(counts, await runProject("e2e"));
