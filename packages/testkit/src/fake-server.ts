@@ -1,0 +1,31 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { type NetworkAccess, TrawlerError } from "@trawler/plugin-api";
+
+/** What stands behind one address: it is handed the server's end of each connection. */
+export type Handler = (socket: Socket) => void;
+
+/**
+ * `connect` of a network in which these handlers listen, by port or path of a unix socket. Each call makes a server of
+ * its own on loopback that takes one connection: nothing is left to close. Other targets are refused.
+ */
+export function fakeConnect(handlers: Readonly<Record<string, Handler>>): NetworkAccess["connect"] {
+  return async (target, options) => {
+    const name = "unix" in target ? target.unix : String(target.port);
+    const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
+    if (!handler) throw new TrawlerError("TRAWLER_UNAVAILABLE", `connection to ${name} refused`);
+    options?.signal?.throwIfAborted();
+    const server = createServer((socket) => {
+      socket.on("error", () => socket.destroy());
+      handler(socket);
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const client = connect(port, "127.0.0.1");
+    await Promise.all([once(client, "connect"), once(server, "connection")]);
+    server.close();
+    return client;
+  };
+}

@@ -1,0 +1,10 @@
+export * from "./answers.ts";
+export type { Case } from "./case.ts";
+export * from "./crawler-contract.ts";
+export * from "./fake-access.ts";
+export * from "./fake-host.ts";
+export * from "./fake-server.ts";
+export * from "./fake-workload.ts";
+export { checkFeature, checkSchemas } from "./features.ts";
+export { folderFs } from "./folder-fs.ts";
+export { type HostileAccess, hostileAccesses, silentAccess } from "./hostile.ts";
