@@ -1,0 +1,1 @@
+export { openHostCgroup, parseHostCpu, parseHostMemory, parseHostPids } from "./host.ts";

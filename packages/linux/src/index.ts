@@ -1,0 +1,3 @@
+export * from "./cgroup/index.ts";
+export * from "./network/index.ts";
+export * from "./proc/index.ts";

@@ -1,0 +1,3 @@
+export { type InterfaceSource, readHostInterfaces, readInterfaces } from "./interface-reader.ts";
+export { parseInterfaces } from "./interfaces.ts";
+export { parseSockets, type SocketRow, type SocketTable, uniqueSockets } from "./sockets.ts";

@@ -1,0 +1,133 @@
+import { closeSync, opendirSync, openSync, readlinkSync, readSync, statSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { errorCode } from "@trawler/plugin-api";
+
+const DEFAULT_MAX_BYTES = 64 * 1024;
+/** Reads that may hang at the same time: half of libuv's pool of four, which every other file access shares. */
+const MAX_HANGING = 2;
+const READ_TIMEOUT = 1000;
+
+/** Reads below one `/proc`. Errors are Node's own, with `code` (`ENOENT`, `ESRCH`, `EACCES` …). */
+export interface ProcFiles {
+  readonly root: string;
+  /** For files that the kernel answers at once. */
+  text(path: string, maxBytes?: number): string;
+  /** For files that may be long, or that may hang (`cmdline`, `environ` wait for a lock of the process): null after a second. */
+  slowText(
+    path: string,
+    options?: { readonly maxBytes?: number; readonly signal?: AbortSignal },
+  ): Promise<string | null>;
+  link(path: string): string;
+  /** Names in a folder, at most `max`, in the kernel's order. */
+  names(path: string, max: number): readonly string[];
+  /** Size of a folder as the kernel gives it: for `/proc/PID/fd` the open descriptors, since Linux 6.2. */
+  size(path: string): number;
+}
+
+export class ProcFileReader implements ProcFiles {
+  readonly root: string;
+  #buffer = Buffer.allocUnsafe(DEFAULT_MAX_BYTES);
+  #hanging = 0;
+
+  constructor(root: string) {
+    this.root = root;
+  }
+
+  text(path: string, maxBytes: number = DEFAULT_MAX_BYTES): string {
+    if (maxBytes > this.#buffer.length) this.#buffer = Buffer.allocUnsafe(maxBytes);
+    const descriptor = openSync(join(this.root, path), "r");
+    try {
+      let length = 0;
+      while (length < maxBytes) {
+        const count = readSync(descriptor, this.#buffer, length, maxBytes - length, null);
+        if (count === 0) break;
+        length += count;
+      }
+      return this.#buffer.toString("utf8", 0, length);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  async slowText(
+    path: string,
+    options: { readonly maxBytes?: number; readonly signal?: AbortSignal } = {},
+  ): Promise<string | null> {
+    options.signal?.throwIfAborted();
+    if (this.#hanging >= MAX_HANGING) return null;
+    let timer: NodeJS.Timeout | undefined;
+    let hangs = false;
+    const reading = readBounded(join(this.root, path), options.maxBytes ?? DEFAULT_MAX_BYTES).finally(() => {
+      if (hangs) this.#hanging -= 1;
+    });
+    const timeout = new Promise<null>((resolve) => {
+      timer = setTimeout(() => {
+        hangs = true;
+        this.#hanging += 1;
+        reading.catch(() => undefined);
+        resolve(null);
+      }, READ_TIMEOUT);
+    });
+    try {
+      return await Promise.race([reading, timeout]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  link(path: string): string {
+    return readlinkSync(join(this.root, path));
+  }
+
+  names(path: string, max: number): readonly string[] {
+    const folder = opendirSync(join(this.root, path));
+    try {
+      const names: string[] = [];
+      for (let entry = folder.readSync(); entry !== null && names.length < max; entry = folder.readSync()) {
+        names.push(entry.name);
+      }
+      return names;
+    } finally {
+      folder.closeSync();
+    }
+  }
+
+  size(path: string): number {
+    return statSync(join(this.root, path)).size;
+  }
+}
+
+async function readBounded(path: string, maxBytes: number): Promise<string> {
+  await using file = await open(path, "r");
+  const chunks: Buffer[] = [];
+  for (let left = maxBytes; left > 0; ) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(Math.min(left, DEFAULT_MAX_BYTES)), 0);
+    if (bytesRead === 0) break;
+    chunks.push(buffer.subarray(0, bytesRead));
+    left -= bytesRead;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** The process or its file has gone: ENOENT at opening, ESRCH at reading. */
+export function isGone(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === "ENOENT" || code === "ESRCH";
+}
+
+/** Our rights do not reach. */
+export function isDenied(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === "EACCES" || code === "EPERM";
+}
+
+/** The result of a read that may be denied or miss: null then. Other errors pass. */
+export function orNull<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (isGone(error) || isDenied(error)) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,13 @@
+export { BootTime } from "./boot-time.ts";
+export { parseCommandLine } from "./command-line.ts";
+export { parseDiskstats } from "./diskstats.ts";
+export { parseEnvironmentNames } from "./environ.ts";
+export { ProcFileReader, type ProcFiles } from "./files.ts";
+export { hostPids } from "./host-processes.ts";
+export { parseProcessIo } from "./io.ts";
+export { type Mount, parseMountinfo } from "./mountinfo.ts";
+export { openProcessAccess, type ProcessAccessOptions } from "./process-access.ts";
+export { type Belongs, readProcessStat } from "./process-reader.ts";
+export { type ProcessStat, parseProcessStat, TICKS_PER_SECOND } from "./stat.ts";
+export { type ProcessStatusFile, parseProcessStatus } from "./status.ts";
+export { parseMeminfo, parseSystemStat, parseUptime, type SystemStat } from "./system.ts";

@@ -1,0 +1,65 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { CallContext, Environment, NodeInfo, Workload, WorkloadEvent } from "@trawler/plugin-api";
+
+/** OpenTelemetry's `host.arch` by Node's name. */
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64", arm: "arm32", ia32: "x86" };
+
+/** Reports one workload, the host; it never changes and never goes. */
+export class HostEnvironment implements Environment {
+  readonly #node: NodeInfo;
+
+  constructor(node: NodeInfo) {
+    this.#node = node;
+  }
+
+  async *discover({ signal }: CallContext): AsyncIterable<WorkloadEvent> {
+    yield { type: "added", workload: hostWorkload(this.#node, await readMachineId(this.#node.paths.root)) };
+    yield { type: "synced" };
+    if (signal.aborted) return;
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  }
+
+  describe(): string {
+    return `host ${this.#node.name}`;
+  }
+}
+
+/** `/etc/machine-id` below the host's root (machine-id(5)); null where there is none yet. */
+async function readMachineId(root: string): Promise<string | null> {
+  try {
+    return parseMachineId(await readFile(join(root, "etc/machine-id"), "utf8"));
+  } catch {
+    return null;
+  }
+}
+
+/** 32 lower-case hexadecimal digits; images hold `uninitialized` or nothing. */
+export function parseMachineId(text: string): string | null {
+  const id = text.trim();
+  return /^[0-9a-f]{32}$/.test(id) ? id : null;
+}
+
+/** The host as a workload. Its id falls back to the node's name. */
+export function hostWorkload(node: NodeInfo, machineId: string | null): Workload {
+  const id = machineId ?? node.name;
+  return {
+    kind: "host",
+    id,
+    name: node.name,
+    lifecycle: "running",
+    handle: { pid: 1 },
+    sandbox: null,
+    containers: [],
+    resource: {
+      "host.name": node.name,
+      "host.id": id,
+      "host.arch": ARCHITECTURES[process.arch] ?? process.arch,
+      "os.type": "linux",
+    },
+    labels: Object.create(null),
+    annotations: Object.create(null),
+    status: null,
+    metadata: { complete: true, reason: null, groups: {} },
+  };
+}
