@@ -1,3 +1,4 @@
 export * from "./cgroup/index.ts";
+export * from "./files/index.ts";
 export * from "./network/index.ts";
 export * from "./proc/index.ts";

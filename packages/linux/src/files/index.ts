@@ -1,0 +1,4 @@
+export { type FileSystemOptions, openFileSystem, openHostFileSystem } from "./open.ts";
+export { decodePath, encodePath } from "./path.ts";
+export type { ProcessIdentity } from "./pid.ts";
+export type { RootedFileSystem } from "./rooted.ts";
