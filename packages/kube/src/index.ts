@@ -1,2 +1,11 @@
+export * from "./api/client.ts";
+export * from "./api/errors.ts";
+export * from "./api/kubeconfig.ts";
+export * from "./api/proxy.ts";
+export * from "./api/target.ts";
+export * from "./cri/index.ts";
 export type * from "./join/runtime.ts";
 export type * from "./pods/record.ts";
+export * from "./reflector/reflector.ts";
+export type * from "./reflector/types.ts";
+export * from "./reflector/version.ts";

@@ -1,0 +1,71 @@
+import type { StringMap } from "@trawler/plugin-api";
+import type { Strings } from "./messages.ts";
+
+/** Names whose values may leave a container's environment; all others may hold secrets. */
+export const ENVIRONMENT_NAMES: ReadonlySet<string> = new Set([
+  "POD_NAME",
+  "POD_NAMESPACE",
+  "POD_UID",
+  "POD_IP",
+  "POD_IPS",
+  "HOST_IP",
+  "NODE_NAME",
+  "POD_SERVICE_ACCOUNT",
+]);
+
+/** Largest text that is parsed, in UTF-16 units. */
+const MAX_INFO = 4 * 1024 * 1024;
+const MAX_VALUE = 4096;
+
+/** The few things that leave a verbose status. */
+export interface VerboseInfo {
+  /** Null where nothing runs or the runtime does not say. */
+  readonly pid: number | null;
+  /** As in the OCI configuration: a path, or `slice:prefix:name` of the systemd driver. */
+  readonly cgroupsPath: string | null;
+  readonly environment: StringMap;
+}
+
+/**
+ * Reads the `info` of a verbose status: containerd and CRI-O put the OCI configuration there, cri-dockerd only the pid.
+ * Of the environment only `names` and the names above leave this function. Unreadable input gives nulls.
+ */
+export function parseVerbose(info: Strings, names: ReadonlySet<string> = new Set()): VerboseInfo {
+  const text = info["info"];
+  const root = text === undefined || text.length > MAX_INFO ? null : parseObject(text);
+  const spec = child(root, "runtimeSpec");
+  const pid = root?.["pid"];
+  const cgroupsPath = child(spec, "linux")?.["cgroupsPath"];
+  return {
+    pid: typeof pid === "number" && Number.isSafeInteger(pid) && pid > 0 ? pid : null,
+    cgroupsPath: typeof cgroupsPath === "string" && cgroupsPath !== "" ? cgroupsPath : null,
+    environment: allowed(child(spec, "process")?.["env"], names),
+  };
+}
+
+function allowed(entries: unknown, names: ReadonlySet<string>): StringMap {
+  const map: Record<string, string> = Object.create(null);
+  if (!Array.isArray(entries)) return map;
+  for (const entry of entries) {
+    if (typeof entry !== "string") continue;
+    const equals = entry.indexOf("=");
+    const name = entry.slice(0, equals);
+    if (equals > 0 && (ENVIRONMENT_NAMES.has(name) || names.has(name))) {
+      map[name] = entry.slice(equals + 1, equals + 1 + MAX_VALUE);
+    }
+  }
+  return map;
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    return child({ root: JSON.parse(text) }, "root");
+  } catch {
+    return null;
+  }
+}
+
+function child(parent: Record<string, unknown> | null, key: string): Record<string, unknown> | null {
+  const value = parent?.[key];
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
+}
