@@ -22,7 +22,8 @@ export default defineConfig({
         ssr,
         test: {
           name: "e2e",
-          include: ["test/e2e/test/**/*.test.ts", "test/chaos/**/*.test.ts"],
+          include: ["test/e2e/test/**/*.test.ts"],
+          globalSetup: ["test/e2e/src/setup.ts"],
           // One node, one broker: files share them and run one after another.
           fileParallelism: false,
           testTimeout: 180_000,

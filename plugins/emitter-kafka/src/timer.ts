@@ -1,3 +1,4 @@
+/// <reference path="./kafkajs-internals.d.ts" />
 import Queue from "kafkajs/src/network/requestQueue/index.js";
 
 /** What of kafkajs' request queue the mend touches. */

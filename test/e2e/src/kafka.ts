@@ -1,0 +1,62 @@
+import { randomUUID } from "node:crypto";
+import kafkajs from "kafkajs";
+import { node } from "./node.ts";
+
+const { Kafka, logLevel } = kafkajs;
+
+export interface Consumed {
+  readonly key: string;
+  readonly value: string;
+  readonly partition: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Reads a topic from its start, with a client of its own, until it is disposed. */
+export class TopicReader implements AsyncDisposable {
+  readonly records: Consumed[] = [];
+  readonly #close: () => Promise<void>;
+
+  private constructor(close: () => Promise<void>) {
+    this.#close = close;
+  }
+
+  static async open(topic: string, brokers: readonly string[] = node().kafka.brokers): Promise<TopicReader> {
+    const kafka = new Kafka({ brokers: [...brokers], clientId: "reader", logLevel: logLevel.NOTHING });
+    const consumer = kafka.consumer({ groupId: `reader-${randomUUID()}` });
+    const reader = new TopicReader(() => consumer.disconnect());
+    await consumer.connect();
+    await consumer.subscribe({ topic, fromBeginning: true });
+    await consumer.run({
+      eachMessage: async ({ partition, message }) => {
+        const headers = Object.entries(message.headers ?? {}).map(([name, value]) => [name, String(value)]);
+        reader.records.push({
+          key: String(message.key),
+          value: String(message.value),
+          partition,
+          headers: Object.fromEntries(headers) as Record<string, string>,
+        });
+      },
+    });
+    return reader;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#close();
+  }
+}
+
+/** Makes a topic, with settings such as `max.message.bytes`. */
+export async function makeTopic(topic: string, settings: Readonly<Record<string, string>> = {}): Promise<void> {
+  const admin = new Kafka({
+    brokers: [...node().kafka.brokers],
+    clientId: "admin",
+    logLevel: logLevel.NOTHING,
+  }).admin();
+  await admin.connect();
+  try {
+    const configEntries = Object.entries(settings).map(([name, value]) => ({ name, value }));
+    await admin.createTopics({ topics: [{ topic, numPartitions: 6, replicationFactor: 1, configEntries }] });
+  } finally {
+    await admin.disconnect();
+  }
+}

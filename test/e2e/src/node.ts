@@ -1,0 +1,61 @@
+import { kubectl, readTestbedState, type Testbed } from "@trawler/testbed";
+import { waitFor } from "./wait.ts";
+
+export type KubernetesTestbed = Testbed & Required<Pick<Testbed, "kubernetes" | "kafka">>;
+
+/** The testbed that the tier's setup brought up. */
+export function node(): KubernetesTestbed {
+  const state = readTestbedState();
+  if (!state?.kubernetes || !state.kafka) throw new Error("no testbed is up");
+  return { ...state, kubernetes: state.kubernetes, kafka: state.kafka };
+}
+
+export async function apply(...objects: readonly object[]): Promise<void> {
+  const list = { apiVersion: "v1", kind: "List", items: objects };
+  await kubectl(["apply", "-f", "-"], JSON.stringify(list));
+}
+
+/** Makes a namespace of its own for one test file; dispose it with `removeNamespace`. */
+export async function makeNamespace(name: string): Promise<void> {
+  await removeNamespace(name);
+  await apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+}
+
+/** Deletes a namespace with all that is in it, and waits until it has gone. */
+export async function removeNamespace(name: string): Promise<void> {
+  await kubectl(["delete", "pods", "--all", "-n", name, "--grace-period=0", "--force", "--wait=false"], undefined, {
+    tolerate: true,
+  });
+  await kubectl(["delete", "namespace", name, "--ignore-not-found", "--timeout=120s"]);
+}
+
+interface PodJson {
+  readonly metadata: { readonly uid: string; readonly name: string };
+  readonly status: {
+    readonly phase: string;
+    readonly podIP?: string;
+    readonly containerStatuses?: readonly {
+      readonly ready: boolean;
+      readonly containerID?: string;
+      readonly name: string;
+    }[];
+  };
+}
+
+export async function getPod(namespace: string, name: string): Promise<PodJson> {
+  const { stdout } = await kubectl(["get", "pod", "-n", namespace, name, "-o", "json"]);
+  return JSON.parse(stdout) as PodJson;
+}
+
+/** Waits until every container of the pod is ready. */
+export function podReady(namespace: string, name: string): Promise<PodJson> {
+  return waitFor(
+    `pod ${namespace}/${name} to be ready`,
+    async () => {
+      const pod = await getPod(namespace, name);
+      const statuses = pod.status.containerStatuses ?? [];
+      return statuses.length > 0 && statuses.every(({ ready }) => ready) && pod;
+    },
+    90_000,
+  );
+}
