@@ -2,6 +2,7 @@ export * from "./answers.ts";
 export type { Case } from "./case.ts";
 export * from "./crawler-contract.ts";
 export * from "./fake-access.ts";
+export * from "./fake-api.ts";
 export * from "./fake-host.ts";
 export * from "./fake-server.ts";
 export * from "./fake-workload.ts";
