@@ -1,0 +1,108 @@
+import { type Access, type CrawlContext, defineCrawler } from "@trawler/plugin-api";
+import * as z from "zod";
+import { ask, type Question } from "./ask.ts";
+import { type Endpoint, findEndpoints, SERVERS } from "./endpoints.ts";
+import { redis, redisCommand, redisDatabase } from "./feature.ts";
+import { parseInfo } from "./parse.ts";
+import type { FailureState } from "./reply.ts";
+import { commands, databases, redisValue } from "./report.ts";
+
+const MAX_ROWS = 500;
+
+/** States that are also a problem of the crawl, by its code. */
+const PROBLEMS: ReadonlyMap<FailureState, "denied" | "unavailable"> = new Map([
+  ["auth_required", "denied"],
+  ["auth_failed", "denied"],
+  ["denied", "denied"],
+  ["down", "unavailable"],
+]);
+
+export default defineCrawler({
+  name: "redis",
+  description: "Reads the state and the figures of Redis, Valkey, KeyDB and Dragonfly servers.",
+  config: z.strictObject({
+    port: z.int().min(1).max(65_535).optional().describe("Port to ask instead of those that the server listens on."),
+    username: z.string().min(1).optional().describe("User for servers that ask for a password."),
+    password: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("Sent to each matched server that asks for one; best given as ${file:…}.")
+      .meta({ "x-secret": true, writeOnly: true }),
+    timeout: z
+      .string()
+      .regex(/^\d{1,6}(ms|s)$/)
+      .default("2s")
+      .describe("Time for one server, connecting included."),
+    commands: z.boolean().default(false).describe("Also reports calls and latencies of each command."),
+  }),
+  scope: "member",
+  needs: ["proc", "net", "meta"],
+  features: { redis, redisDatabase, redisCommand },
+  match: {
+    image: ["redis", "redis-*", "valkey", "valkey-*", "keydb", "dragonfly"],
+    process: SERVERS,
+  },
+  create: (config) => {
+    const question = {
+      credentials: { username: config.username, password: config.password },
+      sections: config.commands ? ["everything"] : [],
+      timeout: milliseconds(config.timeout),
+    };
+    return {
+      async *crawl(access, context) {
+        const { endpoints, running } = await locate(access, context, config.port ?? null);
+        if (endpoints.length === 0 && running) {
+          const failure = { state: "down", reason: "its process runs but listens nowhere" } as const;
+          yield { type: "redis", key: "redis", value: redisValue(new Map(), null, failure) };
+        }
+        for (const endpoint of endpoints)
+          yield* report(access, context, { ...question, endpoint, signal: context.signal });
+      },
+    };
+  },
+});
+
+async function locate(
+  { proc, meta }: Pick<Access, "proc" | "meta">,
+  { signal, annotation, problem }: CrawlContext,
+  configured: number | null,
+) {
+  const declared = annotation?.["port"] ?? configured;
+  const port = declared === null ? null : Number(declared);
+  if (port !== null && !(Number.isInteger(port) && port >= 1 && port <= 65_535)) {
+    problem("failed", "the annotation's `port` is no port number");
+    return { endpoints: [], running: false };
+  }
+  const [running, { sockets, attributed }] = await Promise.all([proc.commands({ signal }), proc.sockets({ signal })]);
+  const { workload, container } = meta;
+  return findEndpoints({ commands: running, sockets, attributed, workload, container, port });
+}
+
+async function* report({ net }: Pick<Access, "net">, { problem }: CrawlContext, question: Question) {
+  const { endpoint } = question;
+  const key = keyOf(endpoint);
+  const port = "port" in endpoint ? endpoint.port : null;
+  const reply = await ask(net, question);
+  if (reply.state !== "ok") {
+    const code = PROBLEMS.get(reply.state);
+    if (code !== undefined) problem(code, `${key}: ${reply.reason}`);
+    yield { type: "redis" as const, key, value: redisValue(new Map(), port, reply) };
+    return;
+  }
+  const info = parseInfo(reply.info);
+  if (!info.has("redis_version")) {
+    const failure = { state: "not_redis", reason: "INFO names no version" } as const;
+    yield { type: "redis" as const, key, value: redisValue(new Map(), port, failure) };
+    return;
+  }
+  yield { type: "redis" as const, key, value: redisValue(info, port, null) };
+  for (const { name, value } of databases(info).slice(0, MAX_ROWS))
+    yield { type: "redisDatabase" as const, key: `${key}/${name}`, value };
+  for (const { name, value } of commands(info).slice(0, MAX_ROWS))
+    yield { type: "redisCommand" as const, key: `${key}/${name}`, value };
+}
+
+const keyOf = (endpoint: Endpoint): string => ("port" in endpoint ? String(endpoint.port) : endpoint.unix);
+
+const milliseconds = (text: string): number => Number.parseInt(text, 10) * (text.endsWith("ms") ? 1 : 1000);
