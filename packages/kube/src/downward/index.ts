@@ -1,0 +1,2 @@
+export { parseQuotedMap, unquote } from "./quoted.ts";
+export { type DownwardFacts, type DownwardFiles, type DownwardRequest, readDownward } from "./reader.ts";
