@@ -1,0 +1,25 @@
+import type { ReflectorHandler } from "./types.ts";
+
+/** A handler whose faults are told apart from those of the network: they end the reflector instead of a watch. */
+export function guardHandler<T>(
+  handler: ReflectorHandler<T>,
+  onFault: (error: unknown) => void,
+): Required<ReflectorHandler<T>> {
+  const guard =
+    <A extends readonly unknown[]>(call: (...args: A) => void) =>
+    (...args: A): void => {
+      try {
+        call(...args);
+      } catch (error) {
+        onFault(error);
+      }
+    };
+  return {
+    added: guard((value, observedAt) => handler.added(value, observedAt)),
+    updated: guard((value, observedAt, previous) => handler.updated(value, observedAt, previous)),
+    removed: guard((final, evidence) => handler.removed(final, evidence)),
+    synced: guard(() => handler.synced?.()),
+    away: guard((away) => handler.away?.(away)),
+    back: guard(() => handler.back?.()),
+  };
+}

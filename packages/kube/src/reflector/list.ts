@@ -1,0 +1,96 @@
+import { TrawlerError } from "@trawler/plugin-api";
+import { isExpired, isRecord } from "../api/errors.ts";
+import { objectMeta, parseListPage } from "./event.ts";
+import type { Entry } from "./store.ts";
+import type { ReflectorOptions } from "./types.ts";
+
+export interface CompleteList<T> {
+  readonly resourceVersion: string;
+  readonly entries: ReadonlyMap<string, Entry<T>>;
+  readonly pages: number;
+  readonly malformed: number;
+}
+
+/** After so many expired continue tokens the list is asked for in one piece. */
+const PAGED_ATTEMPTS = 2;
+
+/**
+ * Reads the whole collection, page by page; all or nothing. Without a resourceVersion, so that it is consistent (and
+ * `limit` counts). Each object is cut down to what is kept before the next page is asked for.
+ */
+export async function listAll<T>(options: ReflectorOptions<T>, signal: AbortSignal): Promise<CompleteList<T>> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await listOnce(options, signal, attempt <= PAGED_ATTEMPTS);
+    } catch (error) {
+      if (!isExpired(error) || attempt > PAGED_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function listOnce<T>(
+  options: ReflectorOptions<T>,
+  signal: AbortSignal,
+  paged: boolean,
+): Promise<CompleteList<T>> {
+  const what = `list ${options.resource}`;
+  const entries = new Map<string, Entry<T>>();
+  let version: string | null = null;
+  let next: string | null = null;
+  let pages = 0;
+  let malformed = 0;
+  do {
+    const body = await options.client.get({
+      what,
+      path: options.path,
+      query: {
+        ...selectors(options),
+        ...(paged ? { limit: String(options.pageSize ?? 500) } : {}),
+        ...(next === null ? {} : { continue: next }),
+      },
+      signal,
+      timeout: options.requestTimeout ?? 30_000,
+      maxBytes: options.maxPageBytes ?? 128 * 1024 * 1024,
+    });
+    const page = parseListPage(body);
+    if (page?.resourceVersion == null) throw new TrawlerError("TRAWLER_UNAVAILABLE", `${what}: the answer is no list`);
+    if (page.next !== null && page.next === next) {
+      throw new TrawlerError("TRAWLER_UNAVAILABLE", `${what}: the server repeats a page`);
+    }
+    pages += 1;
+    version = page.resourceVersion;
+    next = page.next;
+    for (const item of page.items) if (!keep(options, entries, item)) malformed += 1;
+  } while (next !== null);
+  return { resourceVersion: version, entries, pages, malformed };
+}
+
+function keep<T>(options: ReflectorOptions<T>, entries: Map<string, Entry<T>>, item: unknown): boolean {
+  const read = readObject(options, item);
+  if (read === null) return false;
+  entries.set(read.uid, read.entry);
+  return true;
+}
+
+/** Identity, version and kept value of one raw object; null where it is not to be understood. */
+export function readObject<T>(
+  options: Pick<ReflectorOptions<T>, "transform">,
+  item: unknown,
+): { readonly uid: string; readonly entry: Entry<T> } | null {
+  const meta = isRecord(item) ? objectMeta(item) : null;
+  if (meta === null || !isRecord(item)) return null;
+  try {
+    const value = options.transform(item, meta);
+    return value === null ? null : { uid: meta.uid, entry: { version: meta.resourceVersion, value } };
+  } catch {
+    return null;
+  }
+}
+
+/** The selectors as query parameters. */
+export function selectors<T>(options: ReflectorOptions<T>): Readonly<Record<string, string>> {
+  return {
+    ...(options.fieldSelector === undefined ? {} : { fieldSelector: options.fieldSelector }),
+    ...(options.labelSelector === undefined ? {} : { labelSelector: options.labelSelector }),
+  };
+}

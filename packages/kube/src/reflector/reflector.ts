@@ -1,0 +1,229 @@
+import { TrawlerError } from "@trawler/plugin-api";
+import { sleep as realSleep } from "../api/deadline.ts";
+import { apiStatus, isAhead, isExpired, retryAfter } from "../api/errors.ts";
+import { createBackoff } from "./backoff.ts";
+import type { WatchEvent } from "./event.ts";
+import { guardHandler } from "./guard.ts";
+import { type CompleteList, listAll, readObject } from "./list.ts";
+import { createStore } from "./store.ts";
+import type { Away, Evidence, Reflector, ReflectorOptions, RestartReason } from "./types.ts";
+import { compareVersions, laterVersion } from "./version.ts";
+import { asTrawlerError, type WatchEnd, watchFrom } from "./watch.ts";
+
+/** Consecutive lists older than our position after which the server's history is taken to have gone back. */
+const STALE_LISTS = 3;
+/** Seconds that a server may say that our version is ahead of it before we list. */
+const AHEAD_SECONDS = 60;
+/** A watch that lived so many seconds was a healthy one. */
+const HEALTHY_SECONDS = 10;
+/** Longest pause, seconds, where the role or the kind is missing. */
+const DENIED_CAP = 300;
+/** A list that takes away more than this many, and more than half, is read twice. */
+const MASS_DELETION = 50;
+
+/** Lists, then watches from there, for ever: `spec` of list and watch is https://kubernetes.io/docs/reference/using-api/api-concepts/. */
+export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
+  const { clock } = options;
+  const pause = options.sleep ?? realSleep;
+  const random = options.random ?? Math.random;
+  const backoff = createBackoff(random);
+  const stop = new AbortController();
+  let fault: { readonly error: unknown } | null = null;
+  const handler = guardHandler(options.handler, (error) => {
+    fault ??= { error };
+    stop.abort();
+  });
+  const store = createStore(handler);
+  const restarts: Record<RestartReason, number> = { end: 0, idle: 0, expired: 0, error: 0, denied: 0 };
+  const count = { lists: 0, listPages: 0, watches: 0, events: 0, bookmarks: 0 };
+  const odd = { staleIgnored: 0, staleLists: 0, malformed: 0, oversized: 0 };
+  let position: string | null = null;
+  let epoch = 0;
+  let synced = false;
+  let away: Away | null = null;
+  let mustList = true;
+  let staleInRow = 0;
+  let aheadSince: number | null = null;
+  let lastContact = clock.now();
+
+  const goneAway = (what: string, error: unknown): void => {
+    const { code, message } = asTrawlerError(what, error);
+    if (away?.reason === message) return;
+    away = { since: away?.since ?? clock.now(), code, reason: message };
+    handler.away(away);
+  };
+
+  const takeList = async (signal: AbortSignal): Promise<void> => {
+    let list = await read(signal);
+    if (isMassDeletion(list)) list = await read(signal);
+    const older = compareVersions(list.resourceVersion, position) === -1;
+    if (older) {
+      odd.staleLists += 1;
+      staleInRow += 1;
+      if (staleInRow < STALE_LISTS) {
+        throw new TrawlerError("TRAWLER_RETRY", `list ${options.resource}: the answer is older than what is known`);
+      }
+      epoch += 1;
+    }
+    staleInRow = 0;
+    const now = clock.now();
+    const evidence: Evidence = {
+      by: "relist",
+      exact: false,
+      notBefore: lastContact,
+      notAfter: now,
+      resourceVersion: list.resourceVersion,
+    };
+    odd.staleIgnored += store.replace(list.entries, now, evidence, older);
+    position = list.resourceVersion;
+    lastContact = now;
+    mustList = false;
+    if (synced) return;
+    synced = true;
+    handler.synced();
+  };
+
+  const read = async (signal: AbortSignal): Promise<CompleteList<T>> => {
+    count.lists += 1;
+    const list = await listAll(options, signal);
+    count.listPages += list.pages;
+    odd.malformed += list.malformed;
+    return list;
+  };
+
+  const isMassDeletion = (list: CompleteList<T>): boolean => {
+    const known = store.entries.size;
+    if (known <= MASS_DELETION || list.entries.size > known / 2) return false;
+    let gone = 0;
+    for (const uid of store.entries.keys()) if (!list.entries.has(uid)) gone += 1;
+    return gone > MASS_DELETION && gone > known / 2;
+  };
+
+  const take = (event: WatchEvent): void => {
+    if (event.type === "ERROR") return;
+    if (event.type === "BOOKMARK") {
+      count.bookmarks += 1;
+      position = laterVersion(position, event.resourceVersion);
+      return;
+    }
+    count.events += 1;
+    const { meta } = event;
+    if (meta.resourceVersion !== null) position = laterVersion(position, meta.resourceVersion);
+    const item = readObject(options, event.object);
+    const now = clock.now();
+    if (event.type === "DELETED") {
+      const evidence: Evidence = {
+        by: "watch",
+        exact: item !== null,
+        notBefore: now,
+        notAfter: now,
+        resourceVersion: meta.resourceVersion,
+      };
+      if (!store.remove(meta, item?.entry.value ?? null, evidence)) odd.staleIgnored += 1;
+      return;
+    }
+    if (item === null) {
+      odd.malformed += 1;
+      return;
+    }
+    const applied = store.put(meta, item.entry.value, now);
+    if (applied === "stale" || applied === "same") odd.staleIgnored += 1;
+  };
+
+  const listener = {
+    opened: (): void => {
+      aheadSince = null;
+      if (away === null) return;
+      away = null;
+      handler.back();
+    },
+    contact: (): void => {
+      lastContact = clock.now();
+    },
+    event: take,
+    malformed: (): void => {
+      odd.malformed += 1;
+    },
+    oversized: (): void => {
+      odd.oversized += 1;
+    },
+  };
+
+  /** One watch; milliseconds to wait after it. */
+  const follow = async (from: string, signal: AbortSignal): Promise<number> => {
+    const begun = clock.monotonic();
+    count.watches += 1;
+    const end: WatchEnd = await watchFrom(options, from, listener, signal);
+    const healthy = clock.monotonic() - begun >= HEALTHY_SECONDS;
+    if (healthy || (end.by === "end" && position !== from)) backoff.reset();
+    if (end.by === "error") {
+      if (isExpired(end.error) || isAhead(end.error) || apiStatus(end.error) !== null) throw end.error;
+      restarts.error += 1;
+      return backoff.next();
+    }
+    restarts[end.by] += 1;
+    // A mute connection may have swallowed anything: compare with a list.
+    if (end.by === "idle") mustList = true;
+    return backoff.next();
+  };
+
+  /** Milliseconds to wait after a failure, and what it means for the next attempt. */
+  const failed = (what: string, error: unknown): number => {
+    if (isAhead(error)) {
+      aheadSince ??= clock.monotonic();
+      if (clock.monotonic() - aheadSince > AHEAD_SECONDS) mustList = true;
+    } else if (isExpired(error)) {
+      restarts.expired += 1;
+      mustList = true;
+      return backoff.next();
+    }
+    const status = apiStatus(error);
+    const denied = status === 401 || status === 403;
+    restarts[denied ? "denied" : "error"] += 1;
+    goneAway(what, error);
+    const wait = backoff.next(status === 403 || status === 404 ? DENIED_CAP : undefined);
+    return Math.max(wait, (retryAfter(error) ?? 0) * 1000 * (1 + random() * 0.1));
+  };
+
+  return {
+    run: async (outer) => {
+      const forward = (): void => stop.abort(outer.reason);
+      outer.addEventListener("abort", forward, { once: true });
+      if (outer.aborted) forward();
+      const { signal } = stop;
+      try {
+        while (!signal.aborted) {
+          let what = `list ${options.resource}`;
+          let wait = 0;
+          try {
+            if (mustList || position === null) await takeList(signal);
+            if (signal.aborted || position === null) break;
+            what = `watch ${options.resource}`;
+            wait = await follow(position, signal);
+          } catch (error) {
+            if (signal.aborted) break;
+            wait = failed(what, error);
+          }
+          await pause(wait, signal);
+        }
+      } finally {
+        outer.removeEventListener("abort", forward);
+      }
+      if (fault !== null) throw fault.error;
+    },
+    snapshot: () => ({
+      state: away === null ? (synced ? "synced" : "starting") : "away",
+      away,
+      resourceVersion: position,
+      objects: store.entries.size,
+      ...count,
+      restarts: { ...restarts },
+      ...odd,
+      epoch,
+    }),
+    get: (uid) => store.entries.get(uid)?.value,
+    values: function* () {
+      for (const entry of store.entries.values()) yield entry.value;
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import type { Clock } from "@trawler/plugin-api";
+import type { ApiClient } from "../api/client.ts";
+import type { Sleep } from "../api/deadline.ts";
+import type { ObjectMeta, RawObject } from "./event.ts";
+
+/** How it is known that an object has gone. */
+export interface Evidence {
+  /** `watch`: the server said so; `relist`: it is absent from a later complete list. */
+  readonly by: "watch" | "relist";
+  /** Whether the final state is the object's last, or only the last that we saw. */
+  readonly exact: boolean;
+  /** Wall clock, milliseconds: it was alive then, and it was gone then. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+  /** The version of the deletion, where known. */
+  readonly resourceVersion: string | null;
+}
+
+/** Why the server's state is not known at present. */
+export interface Away {
+  /** Wall clock, milliseconds. */
+  readonly since: number;
+  readonly code: string;
+  /** One line for people: what was tried, what came back. */
+  readonly reason: string;
+}
+
+/** Called in order, synchronously. `observedAt` is our wall clock in milliseconds when the object arrived. */
+export interface ReflectorHandler<T> {
+  added(value: T, observedAt: number): void;
+  updated(value: T, observedAt: number, previous: T): void;
+  removed(final: T, evidence: Evidence): void;
+  /** The first complete list has been reported. Once. */
+  synced?(): void;
+  /** The server's state is unknown from now on; called again only when the reason changes. */
+  away?(away: Away): void;
+  /** It is known again, and all changes since have been reported. */
+  back?(): void;
+}
+
+export type RestartReason = "end" | "idle" | "expired" | "error" | "denied";
+
+export interface ReflectorSnapshot {
+  readonly state: "starting" | "synced" | "away";
+  readonly away: Away | null;
+  readonly resourceVersion: string | null;
+  readonly objects: number;
+  readonly lists: number;
+  readonly listPages: number;
+  readonly watches: number;
+  /** Watches that were begun anew, by cause. */
+  readonly restarts: Readonly<Record<RestartReason, number>>;
+  readonly events: number;
+  readonly bookmarks: number;
+  /** Events and list items older than what was known. */
+  readonly staleIgnored: number;
+  /** Lists older than our position, which were not used. */
+  readonly staleLists: number;
+  /** Lines and objects that could not be understood. */
+  readonly malformed: number;
+  /** Lines longer than the bound. */
+  readonly oversized: number;
+  /** How often the server's versions went back (a restored etcd). */
+  readonly epoch: number;
+}
+
+export interface ReflectorOptions<T> {
+  readonly client: ApiClient;
+  /** Path of the collection, such as `/api/v1/pods`. */
+  readonly path: string;
+  /** Plural name for messages, such as `pods`. */
+  readonly resource: string;
+  readonly fieldSelector?: string;
+  readonly labelSelector?: string;
+  /** Makes what is kept of an object, at once; null sets it aside as malformed. */
+  transform(object: RawObject, meta: ObjectMeta): T | null;
+  readonly handler: ReflectorHandler<T>;
+  readonly clock: Clock;
+  readonly random?: () => number;
+  readonly sleep?: Sleep;
+  /** Objects a page; default 500. */
+  readonly pageSize?: number;
+  /** Seconds that the server is asked to keep a watch open, from and to; default 300 to 600. */
+  readonly watchSeconds?: readonly [number, number];
+  /** Milliseconds without a byte after which a watch is held for dead; default 90,000 (bookmarks come each 60 s). */
+  readonly idleTimeout?: number;
+  /** Milliseconds that one request may take; default 30,000. */
+  readonly requestTimeout?: number;
+  readonly maxLineBytes?: number;
+  readonly maxPageBytes?: number;
+}
+
+/** Keeps a copy of a collection in step with the server, and reports what changes. */
+export interface Reflector<T> {
+  /** Runs until the signal aborts; never throws for what a server does. Call once. */
+  run(signal: AbortSignal): Promise<void>;
+  snapshot(): ReflectorSnapshot;
+  get(uid: string): T | undefined;
+  values(): IterableIterator<T>;
+}

@@ -1,0 +1,98 @@
+import { errorCode, TrawlerError } from "@trawler/plugin-api";
+import { deadline } from "../api/deadline.ts";
+import { isRecord, statusError } from "../api/errors.ts";
+import { parseWatchEvent, type WatchEvent } from "./event.ts";
+import { lineSplitter } from "./lines.ts";
+import { selectors } from "./list.ts";
+import type { ReflectorOptions } from "./types.ts";
+
+/** What one watch reports while it runs. */
+export interface WatchListener {
+  opened(): void;
+  contact(): void;
+  event(event: WatchEvent): void;
+  malformed(): void;
+  oversized(): void;
+}
+
+/** How a watch that had begun came to its end. */
+export type WatchEnd =
+  | { readonly by: "end" | "idle" }
+  /** The connection broke, or the server reported an error in the stream. */
+  | { readonly by: "error"; readonly error: unknown };
+
+/** A server that keeps talking beyond the time it was asked for is cut off after this. */
+const OVERTIME = 30_000;
+
+/**
+ * Follows the collection from a version on until the stream ends, breaks, or is mute for too long. Throws only where
+ * the watch could not be opened; never for a reason inside the stream.
+ */
+export async function watchFrom<T>(
+  options: ReflectorOptions<T>,
+  resourceVersion: string,
+  listener: WatchListener,
+  signal: AbortSignal,
+): Promise<WatchEnd> {
+  const [from, to] = options.watchSeconds ?? [300, 600];
+  const seconds = Math.round(from + (to - from) * (options.random ?? Math.random)());
+  const what = `watch ${options.resource}`;
+  using stream = await options.client.stream({
+    what,
+    path: options.path,
+    query: {
+      ...selectors(options),
+      watch: "true",
+      allowWatchBookmarks: "true",
+      resourceVersion,
+      timeoutSeconds: String(seconds),
+    },
+    signal,
+    timeout: options.requestTimeout ?? 30_000,
+  });
+  using whole = deadline(seconds * 1000 + OVERTIME, signal);
+  using idle = deadline(options.idleTimeout ?? 90_000, whole.signal);
+  const stop = (): void => stream[Symbol.dispose]();
+  idle.signal.addEventListener("abort", stop, { once: true });
+  listener.opened();
+  try {
+    const lines = lineSplitter(options.maxLineBytes ?? 8 * 1024 * 1024);
+    for await (const chunk of stream.chunks) {
+      idle.renew();
+      listener.contact();
+      for (const line of lines.push(chunk)) {
+        if (signal.aborted) return { by: "end" };
+        if (line === null) listener.oversized();
+        else deliver(line, what, listener);
+      }
+    }
+    return { by: idle.expired() ? "idle" : "end" };
+  } catch (error) {
+    if (whole.expired()) return { by: "end" };
+    return idle.expired() ? { by: "idle" } : { by: "error", error };
+  } finally {
+    idle.signal.removeEventListener("abort", stop);
+  }
+}
+
+function deliver(line: string, what: string, listener: WatchListener): void {
+  const event = parseWatchEvent(line);
+  if (event === null) {
+    listener.malformed();
+    return;
+  }
+  if (event.type !== "ERROR") {
+    listener.event(event);
+    return;
+  }
+  const code = isRecord(event.status) && typeof event.status["code"] === "number" ? event.status["code"] : 500;
+  throw statusError(what, code, event.status, undefined);
+}
+
+/** An error as one of ours, with what was tried. */
+export function asTrawlerError(what: string, error: unknown): { readonly code: string; readonly message: string } {
+  const code = errorCode(error);
+  if (error instanceof Error && code?.startsWith("TRAWLER_")) return { code, message: error.message };
+  const broken = new TrawlerError("TRAWLER_UNAVAILABLE", `${what}: the connection broke (${code ?? "closed"})`);
+  return { code: broken.code, message: broken.message };
+}
