@@ -1,0 +1,1 @@
+export { type ConnectMember, type ConnectOptions, type ConnectTarget, NamespaceConnector } from "./connector.ts";
