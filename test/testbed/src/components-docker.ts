@@ -7,6 +7,9 @@ import { network } from "./pins.ts";
 import { run } from "./run.ts";
 import type { Settings } from "./settings.ts";
 
+/** The system's own commands: the shim of the node's containerd is of another version. */
+const env = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" };
+
 /** dockerd takes a containerd at the well-known socket, which is the node's: so it is given one of its own. */
 const dockerContainerd = (layout: Layout): Component => {
   const config = join(layout.docker, "containerd.toml");
@@ -26,6 +29,7 @@ disabled_plugins = ["io.containerd.grpc.v1.cri"]
     name: "docker-containerd",
     command: "/usr/bin/containerd",
     args: ["--config", config],
+    env,
     files: new Map([[config, content]]),
     ready: () => accepts({ path: socket }),
     deadline: 60_000,
@@ -50,6 +54,7 @@ const dockerd = (layout: Layout): Component => ({
     // Containers outlive a restart of the daemon, as tests of a restarted Docker need.
     "--live-restore",
   ],
+  env,
   prepare: async () => {
     mkdirSync(layout.docker, { recursive: true });
   },

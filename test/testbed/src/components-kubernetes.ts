@@ -61,6 +61,7 @@ const apiServer = (layout: Layout, settings: Settings): Component => {
       `--client-ca-file=${pki("ca.crt")}`,
       `--kubelet-client-certificate=${pki("kubelet-client.crt")}`,
       `--kubelet-client-key=${pki("kubelet-client.key")}`,
+      "--kubelet-preferred-address-types=InternalIP",
       `--kubelet-certificate-authority=${pki("ca.crt")}`,
       "--service-account-issuer=https://kubernetes.default.svc",
       `--service-account-signing-key-file=${pki("sa.key")}`,
@@ -152,17 +153,20 @@ const kubelet = (layout: Layout, settings: Settings): Component => {
       `--hostname-override=${nodeName}`,
       `--root-dir=${layout.kubeletRoot}`,
       `--cert-dir=${join(layout.kubeletRoot, "pki")}`,
-      "--node-ip=127.0.0.1",
+      // A loopback address would be refused, and the node would have none.
+      `--node-ip=${network.address}`,
     ],
     files: new Map([...files, [config, kubeletConfig(layout, settings)]]),
     prepare: async () => {
       mkdirSync(layout.staticPods, { recursive: true });
     },
     ready: async () => {
-      const listening = await accepts({ host: "127.0.0.1", port: portOf(settings, "kubelet") });
+      const listening = await accepts({ host: network.address, port: portOf(settings, "kubelet") });
       if (!listening) return false;
       const args = ["get", "node", nodeName, "-o", `jsonpath=${template}`];
-      return (await kubectlWith(adminKubeconfig(layout), args, { tolerate: true })).stdout === "True";
+      const { stdout, stderr } = await kubectlWith(adminKubeconfig(layout), args, { tolerate: true });
+      // Where the API server has been stopped, a kubelet that listens is all that can be asked for.
+      return stdout === "True" || /connection refused|was refused/.test(stderr);
     },
     deadline: 120_000,
   };

@@ -7,7 +7,7 @@ import { adminKubeconfig, kubectlWith } from "./kubectl.ts";
 import type { Layout } from "./layout.ts";
 import { killContainers, removeControlGroups, removeNetworkNotes, taskIds, unmountBelow } from "./leftovers.ts";
 import { withLock } from "./lock.ts";
-import { outsidePaths, removeNodeBridge, restoreForwarding, unlinkSocket } from "./machine.ts";
+import { outsidePaths, removeNodeBridge, restoreSysctls, unlinkSocket } from "./machine.ts";
 import { network } from "./pins.ts";
 import type { Progress } from "./progress.ts";
 import { readSettings, type Settings } from "./settings.ts";
@@ -91,7 +91,7 @@ export const down = (layout: Layout, progress: Progress): Promise<void> =>
     if (before !== undefined) {
       const failed = await removeChains(before.chains);
       if (failed !== undefined) progress(`iptables chains are left: ${failed}`);
-      restoreForwarding(before);
+      restoreSysctls(before);
       cleanOutside(layout, before);
     }
     rmSync(layout.root, { recursive: true, force: true });

@@ -5,7 +5,19 @@ import { network } from "./pins.ts";
 import { run } from "./run.ts";
 import type { Settings } from "./settings.ts";
 
-const forwardFile = "/proc/sys/net/ipv4/ip_forward";
+/** Kernel settings that the bridge plugin and the kubelet change. */
+const sysctls = [
+  "net/ipv4/ip_forward",
+  "vm/overcommit_memory",
+  "vm/panic_on_oom",
+  "kernel/panic",
+  "kernel/panic_on_oops",
+  "kernel/keys/root_maxkeys",
+  "kernel/keys/root_maxbytes",
+];
+
+const sysctlFile = (name: string): string => `/proc/sys/${name}`;
+const readSysctl = (name: string): string => readFileSync(sysctlFile(name), "utf8").trim();
 
 /** The kubelet's monitoring finds containerd only here. */
 export const wellKnownSocket = "/run/containerd/containerd.sock";
@@ -29,13 +41,16 @@ export const outsidePaths = [
 
 /** How the machine is now, so that `down` can leave it so. */
 export const machineBefore = async (): Promise<Settings["before"]> => ({
-  ipForward: readFileSync(forwardFile, "utf8").trim(),
+  sysctls: Object.fromEntries(
+    sysctls.filter((name) => existsSync(sysctlFile(name))).map((name) => [name, readSysctl(name)]),
+  ),
   paths: outsidePaths.filter((path) => existsSync(path)),
   chains: await readChains(),
 });
 
-export const restoreForwarding = (before: Settings["before"]): void => {
-  if (readFileSync(forwardFile, "utf8").trim() !== before.ipForward) writeFileSync(forwardFile, before.ipForward);
+export const restoreSysctls = (before: Settings["before"]): void => {
+  for (const [name, value] of Object.entries(before.sysctls))
+    if (readSysctl(name) !== value) writeFileSync(sysctlFile(name), value);
 };
 
 const ensureBridge = async (name: string, address: string): Promise<void> => {

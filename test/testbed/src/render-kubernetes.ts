@@ -85,7 +85,7 @@ export const kubeletConfig = (layout: Layout, settings: Settings): string =>
     authorization: { mode: settings.secure ? "Webhook" : "AlwaysAllow" },
     tlsCertFile: pkiFile(layout, "server.crt"),
     tlsPrivateKeyFile: pkiFile(layout, "server.key"),
-    address: "127.0.0.1",
+    address: network.address,
     port: portOf(settings, "kubelet"),
     readOnlyPort: settings.secure ? 0 : portOf(settings, "kubeletReadOnly"),
     healthzPort: 0,

@@ -24,7 +24,7 @@ export interface Settings {
   readonly ports: Readonly<Record<string, number>>;
   /** How the machine was before, for `down`. */
   readonly before: {
-    readonly ipForward: string;
+    readonly sysctls: Readonly<Record<string, string>>;
     readonly paths: readonly string[];
     readonly chains: readonly string[];
   };

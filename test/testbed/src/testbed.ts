@@ -29,9 +29,10 @@ export interface Testbed {
     readonly criSocket: string;
     readonly kubeletRoot: string;
     readonly podsApiSocket: string;
-    readonly kubeletPort: number;
-    /** Absent in the secure profile. */
-    readonly kubeletReadOnlyPort?: number;
+    /** The kubelet's own API, `https://…`. */
+    readonly kubeletUrl: string;
+    /** `http://…` with `/stats/summary`; absent in the secure profile. */
+    readonly kubeletReadOnlyUrl?: string;
     /** A pod manifest put here becomes a static pod. */
     readonly staticPods: string;
     readonly podLogs: string;
@@ -78,8 +79,10 @@ export const describeTestbed = (layout: Layout, settings: Settings): Testbed => 
         criSocket: layout.containerdSocket,
         kubeletRoot: layout.kubeletRoot,
         podsApiSocket: join(layout.kubeletRoot, "pods-api", "pods-api.sock"),
-        kubeletPort: portOf(settings, "kubelet"),
-        ...(!settings.secure && { kubeletReadOnlyPort: portOf(settings, "kubeletReadOnly") }),
+        kubeletUrl: `https://${network.address}:${portOf(settings, "kubelet")}`,
+        ...(!settings.secure && {
+          kubeletReadOnlyUrl: `http://${network.address}:${portOf(settings, "kubeletReadOnly")}`,
+        }),
         staticPods: layout.staticPods,
         podLogs: layout.podLogs,
         auditLog: layout.auditLog,
