@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { dockerArgs } from "./components-docker.ts";
 import { type Layout, layoutFrom } from "./layout.ts";
-import { killContainers, removeControlGroups, unmountBelow } from "./leftovers.ts";
+import { killContainers, removeControlGroups, taskIds, unmountBelow } from "./leftovers.ts";
 import { withLock } from "./lock.ts";
 import { removeDockerBridge } from "./machine.ts";
 import { type Progress, progressOnStderr } from "./progress.ts";
@@ -23,8 +23,7 @@ const removeContainers = async (layout: Layout): Promise<void> => {
 export const tearDownDocker = async (layout: Layout): Promise<void> => {
   await removeContainers(layout);
   await stopProcess(layout, "dockerd");
-  const states = [join(layout.docker, "containerd-state")];
-  await killContainers(states, layout.docker);
+  await killContainers(new Set(taskIds(join(layout.docker, "containerd-state"))), layout.docker);
   await stopProcess(layout, "docker-containerd");
   await unmountBelow(layout.docker);
   await removeDockerBridge();

@@ -5,10 +5,9 @@ import { messageOf, TestbedError } from "./errors.ts";
 import { removeChains } from "./iptables.ts";
 import { adminKubeconfig, kubectlWith } from "./kubectl.ts";
 import type { Layout } from "./layout.ts";
-import { killContainers, removeControlGroups, removeNetworkNotes, taskIds, unmountBelow } from "./leftovers.ts";
+import { killContainers, removeControlGroups, removeNotes, taskIds, unmountBelow } from "./leftovers.ts";
 import { withLock } from "./lock.ts";
 import { outsidePaths, removeNodeBridge, restoreSysctls, unlinkSocket } from "./machine.ts";
-import { network } from "./pins.ts";
 import type { Progress } from "./progress.ts";
 import { readSettings, type Settings } from "./settings.ts";
 import { recordedNames, runningRecord, stopProcess } from "./supervise.ts";
@@ -54,7 +53,6 @@ const removeLogLinks = (layout: Layout): void => {
 };
 
 const cleanOutside = (layout: Layout, before: Settings["before"]): void => {
-  removeNetworkNotes(network.name);
   removeLogLinks(layout);
   unlinkSocket(layout);
   const added = outsidePaths.filter((path) => !before.paths.includes(path) && existsSync(path));
@@ -62,6 +60,7 @@ const cleanOutside = (layout: Layout, before: Settings["before"]): void => {
     // The device manager keeps its socket and notes at a fixed place.
     if (path === "/var/lib/kubelet") rmSync(join(path, "device-plugins"), { recursive: true, force: true });
     if (path === "/run/containerd") rmSync(join(path, "s"), { recursive: true, force: true });
+    if (path === "/etc/docker/key.json") rmSync(path);
     removeIfEmpty(path);
   }
 };
@@ -81,7 +80,8 @@ export const down = (layout: Layout, progress: Progress): Promise<void> =>
     for (const name of ["kubelet", "apiserver"]) await stopProcess(layout, name);
     const rest = recordedNames(layout).filter((name) => name !== "containerd");
     await Promise.all(rest.map((name) => stopProcess(layout, name)));
-    await killContainers([join(layout.containerd, "state")], layout.root);
+    const containers = new Set(taskIds(join(layout.containerd, "state")));
+    await killContainers(containers, layout.root);
     await stopProcess(layout, "containerd");
     const stuck = await unmountBelow(layout.root);
     if (stuck.length > 0) throw new TestbedError(`Still mounted: ${stuck.join(", ")}`);
@@ -92,6 +92,7 @@ export const down = (layout: Layout, progress: Progress): Promise<void> =>
       const failed = await removeChains(before.chains);
       if (failed !== undefined) progress(`iptables chains are left: ${failed}`);
       restoreSysctls(before);
+      removeNotes(containers);
       cleanOutside(layout, before);
     }
     rmSync(layout.root, { recursive: true, force: true });

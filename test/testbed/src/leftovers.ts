@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { network } from "./pins.ts";
 import { endProcess, type ProcessIdentity, signalProcess, startTimeOf } from "./process.ts";
 import { run } from "./run.ts";
 
@@ -73,9 +74,8 @@ export const taskIds = (state: string): string[] => {
   return list(tasks).flatMap((namespace) => list(join(tasks, namespace)));
 };
 
-/** Kills containers that were left, then their shims. */
-export const killContainers = async (states: readonly string[], root: string): Promise<void> => {
-  const containers = new Set(states.flatMap(taskIds));
+/** Kills containers that were left, then the shims below the root. */
+export const killContainers = async (containers: ReadonlySet<string>, root: string): Promise<void> => {
   for (const identity of processesOf(containers)) signalProcess(identity, "SIGKILL");
   await Promise.all(shimsBelow(root).map((shim) => endProcess(shim, { grace: 3000 })));
   for (const identity of processesOf(containers)) await endProcess(identity, { signal: "SIGKILL" });
@@ -102,8 +102,15 @@ export const removeControlGroups = (name: string, mounts = "/sys/fs/cgroup"): vo
   }
 };
 
-/** Removes the network plugins' notes about containers of our network. */
-export const removeNetworkNotes = (network: string): void => {
-  for (const file of list("/var/lib/cni/results"))
-    if (file.startsWith(`${network}-`)) rmSync(join("/var/lib/cni/results", file), { force: true });
+/** Removes what runc and the network plugins noted, outside the testbed's root, about these containers. */
+export const removeNotes = (containers: ReadonlySet<string>): void => {
+  const runtimes = "/run/containerd/runc";
+  for (const namespace of list(runtimes))
+    for (const id of list(join(runtimes, namespace)))
+      if (containers.has(id)) rmSync(join(runtimes, namespace, id), { recursive: true, force: true });
+  const results = "/var/lib/cni/results";
+  for (const file of list(results)) {
+    const ours = file.startsWith(`${network.name}-`) || file.split("-").some((part) => containers.has(part));
+    if (ours) rmSync(join(results, file), { force: true });
+  }
 };

@@ -33,7 +33,7 @@ export const outsidePaths = [
   "/run/docker",
   "/run/flannel",
   "/run/runc",
-  "/etc/docker",
+  "/etc/docker/key.json",
   "/opt/containerd",
   "/opt/cni",
   "/usr/libexec/kubernetes",
