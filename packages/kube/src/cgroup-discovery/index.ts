@@ -1,3 +1,1 @@
-export { type CgroupName, parseCgroupName } from "./names.ts";
-export { runtimePodOf } from "./runtime-pod.ts";
-export { type CgroupTree, findPodCgroups, firstPid, type PodCgroup } from "./tree.ts";
+export { type PodCgroup, runtimePodOf } from "./runtime-pod.ts";

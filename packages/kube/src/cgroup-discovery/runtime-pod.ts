@@ -1,6 +1,13 @@
 import type { RuntimeContainer, RuntimeContainerState, RuntimePod } from "../join/runtime.ts";
 import type { ContainerStatus, PodRecord } from "../pods/record.ts";
-import { type CgroupTree, firstPid, type PodCgroup } from "./tree.ts";
+
+/** What the node's cgroup tree says of one pod. */
+export interface PodCgroup {
+  /** Path below the cgroup root. */
+  readonly path: string;
+  /** By container id; the sandbox is among them: nothing here tells it apart. */
+  readonly containers: ReadonlyMap<string, { readonly path: string; readonly pid: number | null }>;
+}
 
 const STATES: Readonly<Record<ContainerStatus["status"], RuntimeContainerState>> = {
   waiting: "created",
@@ -11,20 +18,13 @@ const STATES: Readonly<Record<ContainerStatus["status"], RuntimeContainerState>>
 
 /**
  * A pod's runtime view where no runtime socket opens: what runs is what the API's status says, and its cgroup and pid are
- * looked up in the cgroup tree by container id. A cgroup of an id that no status names is the sandbox, or too young.
+ * found in the cgroup tree by container id. A cgroup of an id that no status names is the sandbox, or too young.
  */
-export async function runtimePodOf(
-  record: PodRecord,
-  cgroup: PodCgroup | undefined,
-  tree: CgroupTree,
-  signal: AbortSignal,
-  observedAt: string,
-): Promise<RuntimePod> {
+export function runtimePodOf(record: PodRecord, cgroup: PodCgroup | null, observedAt: string): RuntimePod {
   const containers: RuntimeContainer[] = [];
   for (const status of record.statuses) {
     if (status.id === null) continue;
-    const path = cgroup?.containers.get(status.id) ?? null;
-    const running = status.status === "running";
+    const found = cgroup?.containers.get(status.id);
     containers.push({
       id: status.id,
       name: status.name,
@@ -38,8 +38,8 @@ export async function runtimePodOf(
       reason: status.reason,
       attempt: status.restarts,
       labels: Object.create(null),
-      pid: running && path !== null ? await firstPid(tree, path, signal) : null,
-      cgroup: path,
+      pid: status.status === "running" ? (found?.pid ?? null) : null,
+      cgroup: found?.path ?? null,
       environment: Object.create(null),
     });
   }
