@@ -8,6 +8,6 @@ export default defineMode({
   config: z.strictObject({}),
   accepts: ["host"],
   requires: ["pid"],
-  provides: { subject: ["proc", "cgroup", "net", "meta"], member: [] },
+  provides: { subject: ["fs", "proc", "cgroup", "net", "meta"], member: [] },
   create: (_config, host) => new HostMode(host.node.paths, host.clock),
 });

@@ -1,60 +1,64 @@
 import {
-  BootTime,
+  findNodeNamespace,
   hostPids,
+  NamespaceConnector,
+  NodeReader,
   openHostCgroup,
+  openHostFileSystem,
   openProcessAccess,
-  ProcFileReader,
   readHostInterfaces,
 } from "@trawler/linux";
-import {
-  type Access,
-  type Clock,
-  type Mode,
-  type NodeInfo,
-  type Subject,
-  unsupported,
-  type Workload,
-} from "@trawler/plugin-api";
+import type { Access, Clock, Mode, NodeInfo, Subject, Workload } from "@trawler/plugin-api";
 
-/** Opens the host itself: every process, the machine's figures, the node's network. */
-export class HostMode implements Mode {
-  readonly #files: ProcFileReader;
+type Opened = Omit<Access, "meta"> & { readonly fs: Access["fs"] & AsyncDisposable };
+
+/** Opens the host itself: its files, every process, the machine's figures, the node's network. */
+export class HostMode implements Mode, AsyncDisposable {
+  readonly #root: string;
+  readonly #node: NodeReader;
   readonly #clock: Clock;
-  readonly #bootTime: BootTime;
+  readonly #connector = new NamespaceConnector();
 
   constructor(paths: NodeInfo["paths"], clock: Clock) {
-    this.#files = new ProcFileReader(paths.proc);
+    this.#root = paths.root;
+    this.#node = new NodeReader(paths, clock);
     this.#clock = clock;
-    this.#bootTime = new BootTime(this.#files, clock);
   }
 
   async open(workload: Workload): Promise<Subject> {
+    const { files } = this.#node;
     return new HostSubject(workload, {
+      fs: await openHostFileSystem(this.#root),
       proc: openProcessAccess({
-        files: this.#files,
-        bootTime: () => this.#bootTime.seconds(),
-        pids: () => hostPids(this.#files),
+        files,
+        bootTime: () => this.#node.bootTime(),
+        pids: () => hostPids(files),
         firstPid: 1,
         namespacePids: () => [1],
-        hostNetwork: false,
+        hostNetwork: () => false,
       }),
-      cgroup: openHostCgroup(this.#files, this.#clock),
+      cgroup: openHostCgroup(files, this.#clock),
       net: {
-        interfaces: async () => readHostInterfaces(this.#files),
-        connect: async () => {
-          throw unsupported("applications of the host are not crawled yet");
+        interfaces: async () => readHostInterfaces(files),
+        connect: (target, options) => {
+          const pid = findNodeNamespace(files)?.pid ?? 1;
+          return this.#connector.connect({ pid, procRoot: files.root, allowNodeRoot: true }, target, options);
         },
       },
     });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#connector[Symbol.asyncDispose]();
   }
 }
 
 class HostSubject implements Subject {
   readonly members: ReadonlyMap<string, Partial<Access>> = new Map();
-  readonly #opened: Partial<Access>;
+  readonly #opened: Opened;
   #workload: Workload;
 
-  constructor(workload: Workload, opened: Partial<Access>) {
+  constructor(workload: Workload, opened: Opened) {
     this.#workload = workload;
     this.#opened = opened;
   }
@@ -67,5 +71,7 @@ class HostSubject implements Subject {
     this.#workload = workload;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {}
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#opened.fs[Symbol.asyncDispose]();
+  }
 }

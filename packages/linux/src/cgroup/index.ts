@@ -1,1 +1,11 @@
+export { CgroupReader } from "./access.ts";
+export { parseBlkio, parseIoStat, parsePids } from "./block.ts";
+export { parseCpuV1, parseCpuV2 } from "./cpu.ts";
+export { findHierarchy, type Hierarchy, hierarchyOfMounts, hierarchyOfNames } from "./hierarchy.ts";
 export { openHostCgroup, parseHostCpu, parseHostMemory, parseHostPids } from "./host.ts";
+export { type CgroupIdentity, parseCgroupIdentity } from "./identity.ts";
+export { ReadBuffer } from "./kept-file.ts";
+export { locateContainer, locatePod } from "./locate.ts";
+export { parseMemoryV1, parseMemoryV2 } from "./memory.ts";
+export { type ProcessCgroups, parseProcessCgroups } from "./proc-cgroup.ts";
+export { cgroupPids } from "./processes.ts";

@@ -1,6 +1,8 @@
 import { type InterfaceFigures, TrawlerError, unsupported } from "@trawler/plugin-api";
 import { isGone, orNull, type ProcFiles } from "../proc/files.ts";
+import type { Belongs } from "../proc/process-reader.ts";
 import { parseInterfaces } from "./interfaces.ts";
+import { findNodeNamespace } from "./node-namespace.ts";
 
 /** Bytes of `/proc/PID/net/dev`: some two thousand interfaces. */
 const TABLE_BYTES = 256 * 1024;
@@ -8,6 +10,8 @@ const TABLE_BYTES = 256 * 1024;
 export interface InterfaceSource {
   /** Processes whose network namespace is the subject's, best first. */
   readonly pids: readonly number[];
+  /** Tells by `/proc/PID/cgroup` whether a pid still is one of them. */
+  readonly belongs: Belongs;
   /** What the environment says. */
   readonly hostNetwork: boolean;
 }
@@ -18,12 +22,13 @@ export interface InterfaceSource {
  */
 export function readInterfaces(files: ProcFiles, source: InterfaceSource): readonly InterfaceFigures[] {
   if (source.hostNetwork) throw sharesNetwork();
-  const node = orNull(() => files.link("1/ns/net"));
+  const node = findNodeNamespace(files);
   for (const pid of source.pids) {
     try {
       // Without the right to read the links, what the environment says has to do.
-      if (node !== null && pid !== 1 && orNull(() => files.link(`${pid}/ns/net`)) === node) throw sharesNetwork();
-      return parseInterfaces(files.text(`${pid}/net/dev`, TABLE_BYTES));
+      if (node !== null && orNull(() => files.link(`${pid}/ns/net`)) === node.link) throw sharesNetwork();
+      const text = files.text(`${pid}/net/dev`, TABLE_BYTES);
+      if (source.belongs(files.text(`${pid}/cgroup`))) return parseInterfaces(text);
     } catch (error) {
       if (!isGone(error)) throw error;
     }

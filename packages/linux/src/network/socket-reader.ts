@@ -18,6 +18,8 @@ export interface SocketSource {
   /** Processes whose network namespace is read, best first. */
   readonly namespacePids: readonly number[];
   readonly belongs: Belongs | undefined;
+  /** As `belongs`, for `namespacePids`. */
+  readonly namespaceBelongs: Belongs | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -43,7 +45,8 @@ async function readTables(files: ProcFiles, source: SocketSource): Promise<reado
       rows.push(...parseSockets(text, table, TABLE_ROWS - rows.length));
     }
     // A process that ends takes `net` with it; one that merely has no IPv6 lacks `tcp6` alone.
-    if (found && orNull(() => files.text(`${pid}/stat`)) !== null) return rows;
+    const cgroup = orNull(() => files.text(`${pid}/cgroup`));
+    if (found && cgroup !== null && source.namespaceBelongs?.(cgroup) !== false) return rows;
   }
   throw new TrawlerError("TRAWLER_GONE", "no process of the network namespace runs any more");
 }

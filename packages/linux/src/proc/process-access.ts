@@ -24,8 +24,10 @@ export interface ProcessAccessOptions {
   readonly firstPid?: number;
   /** Processes whose network namespace is the subject's, best first; absent: the subject's own. */
   readonly namespacePids?: () => readonly number[];
+  /** As `belongs`, for them. */
+  readonly namespaceBelongs?: Belongs;
   /** The namespace is the node's: then only sockets that the subject's own processes hold are its. */
-  readonly hostNetwork: boolean;
+  readonly hostNetwork: () => boolean;
 }
 
 /** Processes and sockets of one subject, by `/proc` alone. */
@@ -59,9 +61,10 @@ export function openProcessAccess(options: ProcessAccessOptions): ProcessAccess 
         pids,
         namespacePids: options.namespacePids?.() ?? pids,
         belongs: options.belongs,
+        namespaceBelongs: options.namespaceBelongs ?? options.belongs,
         signal,
       });
-      const held: readonly SocketStatus[] = options.hostNetwork ? sockets.filter(({ pid }) => pid !== null) : sockets;
+      const held: readonly SocketStatus[] = options.hostNetwork() ? sockets.filter(({ pid }) => pid !== null) : sockets;
       return { sockets: held.slice(0, max), total: held.length, attributed };
     },
     environmentNames: async ({ signal } = {}) => {

@@ -1,0 +1,139 @@
+import { statSync } from "node:fs";
+import { join, posix } from "node:path";
+import { type CgroupAccess, type Clock, TrawlerError } from "@trawler/plugin-api";
+import { orNull } from "../proc/files.ts";
+import { parseBlkio, parseIoStat, parsePids } from "./block.ts";
+import { parseCpuV1, parseCpuV2 } from "./cpu.ts";
+import { type Controller, type Hierarchy, hierarchyFolders } from "./hierarchy.ts";
+import { KeptFiles, type ReadBuffer } from "./kept-file.ts";
+import { parseMemoryV1, parseMemoryV2 } from "./memory.ts";
+
+/**
+ * Figures of one cgroup, by descriptors that stay open until it is closed: a pod's can be read until it is removed,
+ * after its containers have ended. Every read throws TRAWLER_GONE once the cgroup has been removed.
+ */
+export class CgroupReader implements CgroupAccess, Disposable {
+  readonly path: string;
+  readonly #hierarchy: Hierarchy;
+  readonly #clock: Clock;
+  readonly #files: KeptFiles;
+
+  constructor(hierarchy: Hierarchy, path: string, clock: Clock, buffer: ReadBuffer) {
+    this.#hierarchy = hierarchy;
+    this.path = path;
+    this.#clock = clock;
+    this.#files = new KeptFiles(buffer);
+  }
+
+  async cpu(): ReturnType<CgroupAccess["cpu"]> {
+    const accounting = this.#v1("cpuacct");
+    const bandwidth = this.#v1("cpu");
+    const { unified } = this.#hierarchy;
+    this.#check();
+    if (accounting === null && bandwidth === null && unified !== null) {
+      const folder = join(unified, this.path);
+      // The clock is read beside the counter, so that a rate over two reads is true.
+      const stat = this.#read(folder, "cpu.stat");
+      const monotonic = this.#clock.monotonic();
+      return parseCpuV2(stat, this.#read(folder, "cpu.max"), monotonic);
+    }
+    const usage = this.#read(accounting, "cpuacct.usage");
+    const monotonic = this.#clock.monotonic();
+    return parseCpuV1(
+      {
+        usage,
+        accounting: this.#read(accounting, "cpuacct.stat"),
+        stat: this.#read(bandwidth, "cpu.stat"),
+        quota: this.#read(bandwidth, "cpu.cfs_quota_us"),
+        period: this.#read(bandwidth, "cpu.cfs_period_us"),
+      },
+      monotonic,
+    );
+  }
+
+  async memory(): ReturnType<CgroupAccess["memory"]> {
+    const v1 = this.#v1("memory");
+    this.#check();
+    if (v1 !== null) {
+      return parseMemoryV1({
+        usage: this.#read(v1, "memory.usage_in_bytes"),
+        stat: this.#read(v1, "memory.stat"),
+        peak: this.#read(v1, "memory.max_usage_in_bytes"),
+        limit: this.#read(v1, "memory.limit_in_bytes"),
+        outOfMemory: this.#read(v1, "memory.oom_control"),
+        ancestorLimits: this.#ancestors(this.#hierarchy.v1.get("memory"), "memory.limit_in_bytes"),
+      });
+    }
+    const folder = this.#unified();
+    return parseMemoryV2({
+      current: this.#read(folder, "memory.current"),
+      stat: this.#read(folder, "memory.stat"),
+      swap: this.#read(folder, "memory.swap.current"),
+      peak: this.#read(folder, "memory.peak"),
+      max: this.#read(folder, "memory.max"),
+      events: this.#read(folder, "memory.events"),
+      ancestorLimits: this.#ancestors(this.#hierarchy.unified, "memory.max"),
+    });
+  }
+
+  async block(): ReturnType<CgroupAccess["block"]> {
+    const v1 = this.#v1("blkio");
+    this.#check();
+    if (v1 === null) return parseIoStat(this.#read(this.#unified(), "io.stat") ?? "");
+    // Recursive files hold the children too; which of the policies counts depends on the kernel and the scheduler.
+    for (const prefix of ["blkio.throttle", "blkio.bfq"]) {
+      const figures = parseBlkio(
+        this.#read(v1, `${prefix}.io_service_bytes_recursive`) ?? "",
+        this.#read(v1, `${prefix}.io_serviced_recursive`) ?? "",
+      );
+      if (figures.length > 0) return figures;
+    }
+    return [];
+  }
+
+  async pids(): ReturnType<CgroupAccess["pids"]> {
+    const folder = this.#v1("pids") ?? this.#unified();
+    this.#check();
+    return parsePids(this.#read(folder, "pids.current"), this.#read(folder, "pids.max"));
+  }
+
+  /** A read has found it removed: it answers no more, even where another one has its name now. */
+  get gone(): boolean {
+    return this.#files.gone;
+  }
+
+  [Symbol.dispose](): void {
+    this.#files.close();
+  }
+
+  #v1(controller: Controller): string | null {
+    const folder = this.#hierarchy.v1.get(controller);
+    return folder === undefined ? null : join(folder, this.path);
+  }
+
+  #unified(): string | null {
+    return this.#hierarchy.unified === null ? null : join(this.#hierarchy.unified, this.path);
+  }
+
+  #read(folder: string | null, name: string): string | null {
+    return folder === null ? null : this.#files.read(join(folder, name));
+  }
+
+  /** A file that is missing says nothing; a cgroup that is missing everywhere has gone. */
+  #check(): void {
+    const there = hierarchyFolders(this.#hierarchy).some(
+      (folder) => orNull(() => statSync(join(folder, this.path)).isDirectory()) === true,
+    );
+    if (!there) throw new TrawlerError("TRAWLER_GONE", `the cgroup ${this.path} has been removed`);
+  }
+
+  /** A limit file of each cgroup above this one, up to the root. */
+  #ancestors(root: string | null | undefined, name: string): readonly (string | null)[] {
+    if (root == null) return [];
+    const texts: (string | null)[] = [];
+    for (let path = posix.dirname(this.path); path !== "/" && path !== "."; path = posix.dirname(path)) {
+      texts.push(this.#read(join(root, path), name));
+    }
+    return texts;
+  }
+}

@@ -1,0 +1,31 @@
+import type { Clock, NodeInfo } from "@trawler/plugin-api";
+import { CgroupReader } from "../cgroup/access.ts";
+import { findHierarchy, type Hierarchy } from "../cgroup/hierarchy.ts";
+import { ReadBuffer } from "../cgroup/kept-file.ts";
+import { BootTime } from "../proc/boot-time.ts";
+import { ProcFileReader, type ProcFiles } from "../proc/files.ts";
+
+/** What reading one node takes, made once: its `/proc`, where its cgroups are, one buffer. */
+export class NodeReader {
+  readonly files: ProcFiles;
+  readonly hierarchy: Hierarchy;
+  readonly buffer: ReadBuffer = new ReadBuffer();
+  readonly #clock: Clock;
+  readonly #bootTime: BootTime;
+
+  constructor(paths: NodeInfo["paths"], clock: Clock, files: ProcFiles = new ProcFileReader(paths.proc)) {
+    this.files = files;
+    this.hierarchy = findHierarchy(paths.cgroup, files);
+    this.#clock = clock;
+    this.#bootTime = new BootTime(files, clock);
+  }
+
+  /** Seconds since the epoch. */
+  bootTime(): number {
+    return this.#bootTime.seconds();
+  }
+
+  openCgroup(path: string): CgroupReader {
+    return new CgroupReader(this.hierarchy, path, this.#clock, this.buffer);
+  }
+}

@@ -1,0 +1,61 @@
+import { type NetworkAccess, type ProcessAccess, TrawlerError } from "@trawler/plugin-api";
+import type { ConnectMember, NamespaceConnector } from "../namespace/connector.ts";
+import { readInterfaces } from "../network/interface-reader.ts";
+import { findNodeNamespace } from "../network/node-namespace.ts";
+import { orNull, type ProcFiles } from "../proc/files.ts";
+import type { Belongs } from "../proc/process-reader.ts";
+import { readProcessStat } from "../proc/process-reader.ts";
+
+/** The network namespace that a subject and its members share. Asked anew at each call: sandboxes are made again. */
+export interface SubjectNetwork {
+  /** It is the node's own. */
+  hostNetwork(): boolean;
+  /** Processes that are in it, best first. */
+  pids(): readonly number[];
+  readonly belongs: Belongs;
+  /** Its own addresses, as far as they are known. */
+  addresses(): readonly string[];
+}
+
+/** `net` of a subject or of a member, whose processes are `proc`. */
+export function openNetwork(
+  files: ProcFiles,
+  network: SubjectNetwork,
+  proc: ProcessAccess,
+  connector: NamespaceConnector,
+): NetworkAccess {
+  return {
+    interfaces: async () =>
+      readInterfaces(files, { pids: network.pids(), belongs: network.belongs, hostNetwork: network.hostNetwork() }),
+    connect: async (target, options = {}) => {
+      if ("port" in target && isNodes(files, network)) await checkHolder(proc, target.port, options.signal);
+      return connector.connect(liveMember(files, network), target, options);
+    },
+  };
+}
+
+/** By what the environment says, else by the namespace itself: not every environment says it. */
+function isNodes(files: ProcFiles, network: SubjectNetwork): boolean {
+  if (network.hostNetwork()) return true;
+  const node = findNodeNamespace(files);
+  return node !== null && network.pids().some((pid) => orNull(() => files.link(`${pid}/ns/net`)) === node.link);
+}
+
+/** In the node's network a port may be anyone's: only one that a process of the subject listens on is its own. */
+async function checkHolder(proc: ProcessAccess, port: number, signal: AbortSignal | undefined): Promise<void> {
+  const { sockets, attributed } = await proc.sockets(signal === undefined ? {} : { signal });
+  if (!attributed) {
+    throw new TrawlerError("TRAWLER_DENIED", `port ${port} of the node: whose it is takes CAP_SYS_PTRACE to tell`);
+  }
+  if (sockets.some(({ localPort, pid, protocol }) => localPort === port && pid !== null && protocol !== "unix")) return;
+  throw new TrawlerError("TRAWLER_UNAVAILABLE", `port ${port}: no process of this container listens on it`);
+}
+
+function liveMember(files: ProcFiles, network: SubjectNetwork): ConnectMember {
+  for (const pid of network.pids()) {
+    const stat = readProcessStat(files, pid);
+    if (stat === null) continue;
+    return { pid, startTicks: stat.startTicks, procRoot: files.root, addresses: network.addresses() };
+  }
+  throw new TrawlerError("TRAWLER_GONE", "no process of the network namespace runs any more");
+}

@@ -1,0 +1,28 @@
+import type { ContainerReader, SubjectNetwork } from "@trawler/linux";
+import type { Workload } from "@trawler/plugin-api";
+
+/** The network namespace that a container is in: its own, another container's (`container:` network) or the node's. */
+export class ContainerNetwork implements SubjectNetwork {
+  readonly #workload: () => Workload;
+  readonly #reader: () => ContainerReader | null;
+
+  constructor(workload: () => Workload, reader: () => ContainerReader | null) {
+    this.#workload = workload;
+    this.#reader = reader;
+  }
+
+  hostNetwork(): boolean {
+    const { sandbox, status } = this.#workload();
+    return sandbox?.hostNetwork ?? status?.hostNetwork ?? false;
+  }
+
+  pids(): readonly number[] {
+    return this.#reader()?.pids() ?? [];
+  }
+
+  readonly belongs = (cgroup: string): boolean => this.#reader()?.belongs(cgroup) ?? false;
+
+  addresses(): readonly string[] {
+    return this.#workload().status?.ips ?? [];
+  }
+}

@@ -1,0 +1,130 @@
+import {
+  type CgroupReader,
+  ContainerReader,
+  locatePod,
+  type NamespaceConnector,
+  type NodeReader,
+  openNetwork,
+  openProcessAccess,
+} from "@trawler/linux";
+import {
+  type Access,
+  type CallContext,
+  type Container,
+  errorMessage,
+  type NetworkAccess,
+  type ProcessAccess,
+  type Subject,
+  TrawlerError,
+  type Workload,
+} from "@trawler/plugin-api";
+import { runningContainers } from "./containers.ts";
+import { PodNetwork } from "./network.ts";
+
+/** An open pod. Its own cgroup stays open until it is disposed: it holds the totals after the containers have ended. */
+export class PodSubject implements Subject {
+  readonly #node: NodeReader;
+  readonly #connector: NamespaceConnector;
+  readonly #containers = new Map<string, ContainerReader>();
+  readonly #network: PodNetwork;
+  readonly #proc: ProcessAccess;
+  readonly #net: NetworkAccess;
+  #workload: Workload;
+  #cgroup: CgroupReader | null = null;
+  #members: ReadonlyMap<string, Partial<Access>> = new Map();
+
+  constructor(node: NodeReader, connector: NamespaceConnector, workload: Workload) {
+    this.#node = node;
+    this.#connector = connector;
+    this.#workload = workload;
+    this.#network = new PodNetwork(
+      node.files,
+      () => this.#workload,
+      () => [...this.#containers.values()],
+    );
+    this.#proc = openProcessAccess({
+      files: node.files,
+      bootTime: () => node.bootTime(),
+      pids: () => this.#pids(),
+      belongs: (cgroup) => [...this.#containers.values()].some((container) => container.belongs(cgroup)),
+      namespacePids: () => this.#network.pids(),
+      namespaceBelongs: this.#network.belongs,
+      hostNetwork: () => this.#network.hostNetwork(),
+    });
+    this.#net = openNetwork(node.files, this.#network, this.#proc, connector);
+  }
+
+  get access(): Partial<Access> {
+    return {
+      proc: this.#proc,
+      net: this.#net,
+      meta: { workload: this.#workload, container: null },
+      ...(this.#cgroup === null ? {} : { cgroup: this.#cgroup }),
+    };
+  }
+
+  get members(): ReadonlyMap<string, Partial<Access>> {
+    return this.#members;
+  }
+
+  async update(workload: Workload, context: CallContext): Promise<void> {
+    this.#workload = workload;
+    const running = runningContainers(workload);
+    for (const [id, container] of this.#containers) {
+      if (running.has(id)) continue;
+      this.#containers.delete(id);
+      await container[Symbol.asyncDispose]();
+    }
+    for (const [id, { handle }] of running) {
+      if (this.#containers.has(id)) continue;
+      const container = this.#open(id, handle, context);
+      if (container !== null) this.#containers.set(id, container);
+    }
+    this.#openPod();
+    this.#members = this.#memberAccess(running);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const open = [...this.#containers.values()];
+    this.#containers.clear();
+    this.#members = new Map();
+    this.#cgroup?.[Symbol.dispose]();
+    for (const container of open) await container[Symbol.asyncDispose]();
+  }
+
+  #open(id: string, handle: Container["handle"], { log }: CallContext): ContainerReader | null {
+    try {
+      const options = { network: this.#network, connector: this.#connector };
+      return new ContainerReader(this.#node, id, handle, options);
+    } catch (error) {
+      // One member that cannot be opened is left out; the pod and the others are crawled.
+      log.warn({ pod: this.#workload.name, container: id, error: errorMessage(error) }, "a container was not opened");
+      return null;
+    }
+  }
+
+  #openPod(): void {
+    if (this.#cgroup !== null && !this.#cgroup.gone) return;
+    this.#cgroup?.[Symbol.dispose]();
+    const near = [...this.#containers.values()].map(({ path }) => path);
+    const { handle, sandbox } = this.#workload;
+    const path = locatePod(this.#node.hierarchy, handle, [...near, sandbox?.handle.cgroup ?? null]);
+    this.#cgroup = path === null ? null : this.#node.openCgroup(path);
+  }
+
+  #memberAccess(running: ReadonlyMap<string, Container>): ReadonlyMap<string, Partial<Access>> {
+    const members = new Map<string, Partial<Access>>();
+    for (const [id, container] of running) {
+      const reader = this.#containers.get(id);
+      if (reader !== undefined) members.set(id, { ...reader.access, meta: { workload: this.#workload, container } });
+    }
+    return members;
+  }
+
+  /** Of the members, without the sandbox. */
+  #pids(): readonly number[] {
+    const pids = this.#network.memberPids();
+    if (pids.length === 0) throw new TrawlerError("TRAWLER_GONE", "no container of the pod runs any more");
+    return pids;
+  }
+}
