@@ -24,7 +24,7 @@ export interface Catalogue {
   known(): readonly PluginName[];
   /** Throws a coded error where the plugin can't be loaded. */
   load(kind: PluginKind, name: string): Promise<Plugin>;
-  /** Makes the plugins of a third party's package known, as seen from the configuration file (or folder) `from`. */
+  /** Makes the plugins of a third party's package known, as seen from the configuration file `from`. */
   install(packageName: string, from: string): Promise<void>;
 }
 
@@ -95,7 +95,7 @@ async function installPackages(document: Document, { catalogue, file }: ReadOpti
   for (const [index, name] of names.slice(0, 64).entries()) {
     if (typeof name !== "string" || name === "") continue;
     try {
-      await catalogue.install(name, file === null ? process.cwd() : resolve(file));
+      await catalogue.install(name, resolve(file ?? "trawl.yaml"));
     } catch (error) {
       const path: Path = Array.isArray(value) ? ["plugins", index] : ["plugins"];
       document.faults.push(loadFault(document, path, `plugin package ${name} cannot be loaded`, error));

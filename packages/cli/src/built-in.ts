@@ -1,0 +1,89 @@
+import type { PluginName } from "@trawler/config";
+import type { Plugin } from "@trawler/plugin-api";
+
+export interface BuiltIn extends PluginName {
+  readonly stability: "alpha" | "beta" | "stable";
+  /** Package that holds it. */
+  readonly package: string;
+  /** Named here as a whole, so that a bundler sees each package; loaded on first use only. */
+  readonly load: () => Promise<{ readonly default: Plugin }>;
+}
+
+type Row = readonly [kind: Plugin["kind"], name: string, description: string, load: BuiltIn["load"]];
+
+// The descriptions repeat those of the definitions, so that a list of plugins loads none; a test compares them.
+const ROWS: readonly Row[] = [
+  [
+    "environment",
+    "kubernetes",
+    "Discovers pods through the container runtime and the API server, and joins their metadata.",
+    () => import("@trawler/environment-kubernetes"),
+  ],
+  ["environment", "docker", "Discovers containers of a Docker engine.", () => import("@trawler/environment-docker")],
+  ["environment", "host", "Reports the host itself as one workload.", () => import("@trawler/environment-host")],
+  ["mode", "pod", "One frame per pod, its containers the members.", () => import("@trawler/mode-pod")],
+  ["mode", "container", "One frame per container.", () => import("@trawler/mode-container")],
+  ["mode", "host", "One frame for the whole host.", () => import("@trawler/mode-host")],
+  [
+    "crawler",
+    "os",
+    "Reads which operating system a container's image or the host has.",
+    () => import("@trawler/crawler-os"),
+  ],
+  [
+    "crawler",
+    "cpu",
+    "Reads CPU time, usage, throttling and the limit from the cgroup.",
+    () => import("@trawler/crawler-cpu"),
+  ],
+  [
+    "crawler",
+    "memory",
+    "Reads memory use, limits, page faults and out-of-memory events from the cgroup.",
+    () => import("@trawler/crawler-memory"),
+  ],
+  [
+    "crawler",
+    "blockio",
+    "Reads block device bytes and operations from the cgroup.",
+    () => import("@trawler/crawler-blockio"),
+  ],
+  [
+    "crawler",
+    "network",
+    "Reads bytes, packets, errors and drops of each network interface.",
+    () => import("@trawler/crawler-network"),
+  ],
+  ["crawler", "process", "Reads the processes of a container or the host.", () => import("@trawler/crawler-process")],
+  ["crawler", "connection", "Lists listening sockets and connections.", () => import("@trawler/crawler-connection")],
+  [
+    "crawler",
+    "redis",
+    "Reads the state and the figures of Redis, Valkey, KeyDB and Dragonfly servers.",
+    () => import("@trawler/crawler-redis"),
+  ],
+  ["crawler", "nginx", "Reads the stub_status page of an nginx server.", () => import("@trawler/crawler-nginx")],
+  [
+    "emitter",
+    "kafka",
+    "Writes frames to a Kafka topic, keyed by pod, at least once.",
+    () => import("@trawler/emitter-kafka"),
+  ],
+  ["emitter", "file", "Appends frames to a file as JSON lines, with rotation.", () => import("@trawler/emitter-file")],
+  [
+    "emitter",
+    "stdout",
+    "Prints frames on standard output: JSON lines, or one readable line each on a terminal.",
+    () => import("@trawler/emitter-stdout"),
+  ],
+];
+
+/** What comes with the command, in the order in which environments are tried and crawlers run. */
+export const BUILT_IN: readonly BuiltIn[] = ROWS.map(([kind, name, description, load]) => ({
+  kind,
+  name,
+  description,
+  stability: "beta",
+  package: `@trawler/${kind}-${name}`,
+  load,
+}));

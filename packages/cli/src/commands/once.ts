@@ -1,0 +1,58 @@
+import { randomUUID } from "node:crypto";
+import type { Workload } from "@trawler/plugin-api";
+import { compose } from "../container.ts";
+import { resolvePipelines } from "../resolve.ts";
+import { stopSignal } from "../signals.ts";
+import { Tallying } from "../tally.ts";
+import type { World } from "../world.ts";
+import { type CommonOptions, load } from "./common.ts";
+
+export interface OnceOptions extends CommonOptions {
+  readonly environment?: string;
+  readonly mode?: string;
+  readonly crawlers?: readonly string[];
+  readonly pod?: string;
+}
+
+const GRACE = 12_000;
+
+/** `trawl once`: one crawl, frames as JSON lines on standard output. 0, or 1 where nothing could be crawled. */
+export async function once(options: OnceOptions, world: World): Promise<number> {
+  const { environment, mode, crawlers, pod } = options;
+  const { configuration, catalogue, log } = await load(options, world);
+  const stop = stopSignal(GRACE, (signal) => log.info({ signal }, "stopping"));
+  await using composition = compose({
+    configuration,
+    log,
+    clock: world.clock,
+    metrics: new Tallying(world.clock, null),
+    signal: stop,
+    instance: randomUUID(),
+    startAttempts: 3,
+  });
+  const resolved = await resolvePipelines(configuration, {
+    catalogue,
+    signal: stop,
+    host: composition.pluginHost,
+    choices: {
+      ...(environment === undefined ? {} : { environment }),
+      ...(mode === undefined ? {} : { mode }),
+      ...(crawlers === undefined ? {} : { crawlers }),
+      emitter: { name: "stdout", config: { format: "json" } },
+    },
+  });
+  const wanted = (workload: Workload): boolean => pod === undefined || workload.name === pod || workload.id === pod;
+  let frames = 0;
+  for (const settings of resolved) {
+    const { pipeline } = await composition.pipeline(settings);
+    const result = await pipeline.once(stop, wanted);
+    frames += result.frames;
+    log.debug({ pipeline: settings.id, ...result }, "crawled once");
+  }
+  if (frames > 0) return 0;
+  log.error(
+    { code: "TRAWLER_UNSUPPORTED" },
+    pod === undefined ? "nothing could be crawled" : `nothing could be crawled: no ${pod} is here`,
+  );
+  return 1;
+}

@@ -1,0 +1,119 @@
+import { randomUUID } from "node:crypto";
+import type { EmitterInstance } from "@trawler/engine";
+import { type BuiltPipeline, compose } from "../container.ts";
+import { serveHealth } from "../http.ts";
+import type { Log } from "../log.ts";
+import { COLOURS, formatPlan, PLAIN, type Plan, planFields } from "../plan.ts";
+import { createPrometheus } from "../prometheus.ts";
+import { resolvePipelines } from "../resolve.ts";
+import { stopSignal } from "../signals.ts";
+import { FrameReaders, serveData } from "../socket.ts";
+import { lockFolder, makeStateFolder, stateFolder } from "../state.ts";
+import { Tallying } from "../tally.ts";
+import type { World } from "../world.ts";
+import { type CommonOptions, load } from "./common.ts";
+
+/** Milliseconds after a stop signal at which the process ends whatever happens: the flush's ten seconds and a little. */
+const GRACE = 12_000;
+const MINUTE = 60_000;
+
+/** `trawl run`: the agent, until a signal; with `once` it ends after one crawl. Returns the exit code. */
+export async function run(options: CommonOptions & { readonly once?: boolean }, world: World): Promise<number> {
+  const { configuration, catalogue, log } = await load(options, world);
+  const stop = stopSignal(GRACE, (signal) => log.info({ signal }, "stopping: queued frames are written"));
+  const folder = stateFolder(configuration.state.folder, world.env, world.userId);
+  await using stack = new AsyncDisposableStack();
+  if (options.once !== true) {
+    makeStateFolder(folder);
+    stack.use(lockFolder(folder));
+  }
+  const prometheus = await createPrometheus();
+  const metrics = new Tallying(world.clock, prometheus);
+  const readers = new FrameReaders();
+  const composition = stack.use(
+    compose({
+      configuration,
+      log,
+      clock: world.clock,
+      metrics,
+      signal: stop,
+      instance: randomUUID(),
+      extraEmitters: options.once === true ? [] : [readersEmitter(readers)],
+      ...(options.once === true ? { startAttempts: 3 } : {}),
+    }),
+  );
+  const resolved = await resolvePipelines(configuration, { catalogue, signal: stop, host: composition.pluginHost });
+  const running: BuiltPipeline[] = [];
+  const served: [string, string][] = [];
+  if (options.once !== true) {
+    const health = stack.use(
+      await serveHealth({
+        ...configuration.http,
+        metrics: prometheus,
+        unready: () => unready(running, resolved.length),
+      }),
+    );
+    const data = stack.use(
+      await serveData({
+        stateFolder: folder,
+        readers,
+        explain: (name) => running.flatMap(({ pipeline }) => pipeline.explain(name) ?? []),
+      }),
+    );
+    stack.defer(() => readers.end());
+    served.push(["health", `http://${host(configuration.http.address)}:${health.port} (/healthz /readyz /metrics)`]);
+    served.push(["socket", data.path]);
+    served.push(["state", folder]);
+  }
+  for (const settings of resolved) running.push(await composition.pipeline(settings));
+  const plan: Plan = {
+    configuration,
+    node: composition.node.name,
+    pipelines: resolved,
+    environments: new Map(
+      running.flatMap(({ settings, found }) => (found() === null ? [] : [[settings.id, found() ?? ""]])),
+    ),
+    served,
+  };
+  await showPlan(plan, world, log);
+  if (options.once === true) {
+    const results = await Promise.all(running.map(({ pipeline }) => pipeline.once(stop)));
+    return results.some(({ frames }) => frames > 0) ? 0 : 1;
+  }
+  const minute = setInterval(() => log.info({ ...metrics.take() }, "status"), MINUTE);
+  stack.defer(() => clearInterval(minute));
+  // The first pipeline that can't go on ends the agent: its orchestrator starts it anew.
+  await Promise.all(running.map(({ pipeline }) => pipeline.run(stop)));
+  log.info({ ...metrics.take() }, "stopped");
+  return 0;
+}
+
+function unready(running: readonly BuiltPipeline[], expected: number): string | null {
+  if (running.length < expected) return "plugins start";
+  const waiting = running.filter(({ pipeline }) => !pipeline.ready).map(({ settings }) => settings.id);
+  return waiting.length === 0 ? null : `the first sync is under way in pipeline ${waiting.join(", ")}`;
+}
+
+async function showPlan(plan: Plan, { stderr }: World, log: Log): Promise<void> {
+  if (stderr.terminal) await stderr.write(`${formatPlan(plan, stderr.colours ? COLOURS : PLAIN)}\n`);
+  else log.info({ plan: planFields(plan) }, "plan");
+}
+
+/** An emitter of the host's own that hands frames to readers of the socket. */
+function readersEmitter(readers: FrameReaders): EmitterInstance {
+  return {
+    id: "socket",
+    plugin: { kind: "emitter", name: "socket" },
+    queue: { bytes: 1024 ** 2, frames: 100 },
+    instance: {
+      write: async (envelopes) => {
+        readers.write(envelopes);
+        return undefined;
+      },
+    },
+  };
+}
+
+function host(address: string): string {
+  return address.includes(":") ? `[${address}]` : address;
+}

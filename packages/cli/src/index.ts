@@ -1,0 +1,2 @@
+export { main } from "./main.ts";
+export { processWorld, type World } from "./world.ts";
