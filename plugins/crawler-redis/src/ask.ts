@@ -36,6 +36,7 @@ export async function ask(net: Pick<NetworkAccess, "connect">, question: Questio
     const socket = await net.connect(question.endpoint, { signal: deadline.signal, timeout: question.timeout });
     // A socket without a listener would bring the process down by its error.
     socket.on("error", () => undefined);
+    const closed = socket.destroyed ? undefined : new Promise((resolve) => socket.once("close", resolve));
     const close = (): void => void socket.destroy();
     deadline.signal.addEventListener("abort", close, { once: true });
     if (deadline.signal.aborted) close();
@@ -43,6 +44,7 @@ export async function ask(net: Pick<NetworkAccess, "connect">, question: Questio
       return await converse(socket, question, deadline.signal);
     } finally {
       socket.destroy();
+      await closed;
     }
   } catch (error) {
     const code = errorCode(error);
@@ -58,6 +60,13 @@ export async function ask(net: Pick<NetworkAccess, "connect">, question: Questio
 async function converse(socket: NetworkSocket, question: Question, signal: AbortSignal): Promise<Reply> {
   const guard = new ReplyGuard(MAX_ANSWER);
   let refusal: ReturnType<ReplyGuard["check"]> = null;
+  // What a server says before it is asked is in the stream already.
+  const early: unknown = socket.read();
+  if (early instanceof Uint8Array) {
+    refusal = guard.check(early);
+    if (refusal === null) socket.unshift(early);
+    else socket.destroy();
+  }
   // Below the stream's own events: the client's parser must not see what is refused.
   const push = socket.push.bind(socket);
   socket.push = (chunk: unknown, encoding?: BufferEncoding): boolean => {

@@ -11,7 +11,7 @@ const float = (unit: string, description: string) =>
   z.number().nonnegative().nullable().meta({ "x-unit": unit, description });
 const text = (description: string) => z.string().nullable().describe(description);
 
-export const redis = z.strictObject({
+const outcome = z.strictObject({
   state: z
     .enum([
       "ok",
@@ -29,6 +29,11 @@ export const redis = z.strictObject({
     ])
     .describe("`ok`, `sentinel`, `loading` and `primary_down` come with figures, as far as the server gave them."),
   reason: text("Why the state is not `ok`, in the server's or the system's words."),
+  "server.port": exact("1", "Port that answered; null on a unix socket."),
+});
+
+/** What a server that answered tells of itself; null where it does not say. */
+const figures = z.strictObject({
   product: text("`redis`, `valkey`, `keydb` or `dragonfly`."),
   version: text("The product's own version."),
   redisVersion: text("Version of Redis that it says to be compatible with."),
@@ -42,7 +47,6 @@ export const redis = z.strictObject({
   maxmemoryPolicy: text("What is evicted at the memory limit."),
   rdbLastSaveStatus: text("`ok` or `err`."),
   aofLastWriteStatus: text("`ok` or `err`."),
-  "server.port": exact("1", "Port that answered; null on a unix socket."),
   "redis.fields.invalid": exact("{field}", "Fields whose value was no number where one belongs; they are null."),
   "redis.uptime": exact("s", "Time since the start."),
   "redis.loading.eta": exact("s", "Time until the data is loaded, as the server guesses."),
@@ -86,6 +90,9 @@ export const redis = z.strictObject({
   "redis.sentinel.primaries": exact("{primary}", "On a sentinel: primaries that it watches."),
 });
 
+/** Figures are absent where the server gave none at all. */
+export const redis = outcome.extend(figures.partial().shape);
+
 export const redisDatabase = z.strictObject({
   "redis.db.keys": exact("{key}", "Keys."),
   "redis.db.expires": exact("{key}", "Keys that expire."),
@@ -103,6 +110,7 @@ export const redisCommand = z.strictObject({
   "redis.cmd.latency.p99.9": float("s", "99.9th percentile of latency."),
 });
 
-export type RedisValue = z.output<typeof redis>;
+export type RedisOutcome = z.output<typeof outcome>;
+export type RedisFigures = z.output<typeof figures>;
 export type RedisDatabaseValue = z.output<typeof redisDatabase>;
 export type RedisCommandValue = z.output<typeof redisCommand>;

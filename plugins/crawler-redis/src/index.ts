@@ -5,7 +5,7 @@ import { type Endpoint, findEndpoints, SERVERS } from "./endpoints.ts";
 import { redis, redisCommand, redisDatabase } from "./feature.ts";
 import { parseInfo } from "./parse.ts";
 import type { FailureState } from "./reply.ts";
-import { commands, databases, redisValue } from "./report.ts";
+import { commands, databases, figuresOf, healthOf } from "./report.ts";
 
 const MAX_ROWS = 500;
 
@@ -53,8 +53,8 @@ export default defineCrawler({
       async *crawl(access, context) {
         const { endpoints, running } = await locate(access, context, config.port ?? null);
         if (endpoints.length === 0 && running) {
-          const failure = { state: "down", reason: "its process runs but listens nowhere" } as const;
-          yield { type: "redis", key: "redis", value: redisValue(new Map(), null, failure) };
+          const reason = "its process runs but listens nowhere";
+          yield { type: "redis", key: "redis", value: { state: "down" as const, reason, "server.port": null } };
         }
         for (const endpoint of endpoints)
           yield* report(access, context, { ...question, endpoint, signal: context.signal });
@@ -82,21 +82,21 @@ async function locate(
 async function* report({ net }: Pick<Access, "net">, { problem }: CrawlContext, question: Question) {
   const { endpoint } = question;
   const key = keyOf(endpoint);
-  const port = "port" in endpoint ? endpoint.port : null;
+  const port = { "server.port": "port" in endpoint ? endpoint.port : null };
   const reply = await ask(net, question);
   if (reply.state !== "ok") {
     const code = PROBLEMS.get(reply.state);
     if (code !== undefined) problem(code, `${key}: ${reply.reason}`);
-    yield { type: "redis" as const, key, value: redisValue(new Map(), port, reply) };
+    yield { type: "redis" as const, key, value: { ...reply, ...port } };
     return;
   }
   const info = parseInfo(reply.info);
   if (!info.has("redis_version")) {
-    const failure = { state: "not_redis", reason: "INFO names no version" } as const;
-    yield { type: "redis" as const, key, value: redisValue(new Map(), port, failure) };
+    const value = { state: "not_redis", reason: "INFO names no version", ...port } as const;
+    yield { type: "redis" as const, key, value };
     return;
   }
-  yield { type: "redis" as const, key, value: redisValue(info, port, null) };
+  yield { type: "redis" as const, key, value: { ...healthOf(info), ...port, ...figuresOf(info) } };
   for (const { name, value } of databases(info).slice(0, MAX_ROWS))
     yield { type: "redisDatabase" as const, key: `${key}/${name}`, value };
   for (const { name, value } of commands(info).slice(0, MAX_ROWS))

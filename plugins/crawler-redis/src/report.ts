@@ -1,22 +1,16 @@
-import type { RedisCommandValue, RedisDatabaseValue, RedisValue } from "./feature.ts";
+import type { RedisCommandValue, RedisDatabaseValue, RedisFigures, RedisOutcome } from "./feature.ts";
 import { FieldReader, type Info, parseList } from "./parse.ts";
 
 const MICROSECOND = 1e-6;
 const MILLISECOND = 1e-3;
 
-/** Turns INFO into the feature. An empty `info` gives all nulls: the shape for a server that gave no figures. */
-export function redisValue(
-  info: Info,
-  port: number | null,
-  failure: Pick<RedisValue, "state" | "reason"> | null,
-): RedisValue {
+/** Turns INFO into the figures; each is null where the server does not say. */
+export function figuresOf(info: Info): RedisFigures {
   const field = new FieldReader(info);
   const used = field.integer("used_memory");
   const limit = field.integer("maxmemory");
   const value = {
-    ...(failure ?? health(info)),
     ...identity(field),
-    "server.port": port,
     "redis.uptime": field.integer("uptime_in_seconds"),
     "redis.loading.eta": field.integer("loading_eta_seconds"),
     "redis.clients.connected": field.integer("connected_clients"),
@@ -65,7 +59,8 @@ export function redisValue(
   return { ...value, "redis.fields.invalid": field.invalid };
 }
 
-function health(info: Info): Pick<RedisValue, "state" | "reason"> {
+/** The state of a server that answered. */
+export function healthOf(info: Info): Pick<RedisOutcome, "state" | "reason"> {
   if (modeOf(info) === "sentinel") return { state: "sentinel", reason: null };
   if (info.get("loading") === "1") return { state: "loading", reason: "loading its data" };
   if (info.get("master_link_status") === "down")
@@ -101,7 +96,7 @@ function identity(field: FieldReader) {
 const modeOf = (info: Info): string | undefined => info.get("redis_mode") ?? info.get("server_mode");
 
 /** Relatives answer with a `redis_version` for compatibility; their own name stands in other fields. */
-function product(field: FieldReader, redisVersion: string | null): Pick<RedisValue, "product" | "version"> {
+function product(field: FieldReader, redisVersion: string | null): Pick<RedisFigures, "product" | "version"> {
   const dragonfly = field.text("dragonfly_version");
   if (dragonfly !== null) return { product: "dragonfly", version: dragonfly.replace(/^df-v?/, "") };
   const valkey = field.text("valkey_version");

@@ -1,0 +1,61 @@
+import { fakeContainer, fakeWorkload } from "@trawler/testkit";
+import { describe, expect, test } from "vitest";
+import { findEndpoints, type Sighting } from "../src/endpoints.ts";
+import { listens } from "./fake-redis.ts";
+
+const sighting = (over: Partial<Sighting>): Sighting => ({
+  commands: [{ pid: 5, command: "redis-server" }],
+  sockets: [listens(7000)],
+  attributed: true,
+  workload: fakeWorkload(),
+  container: fakeContainer(),
+  port: null,
+  ...over,
+});
+
+const endpoints = (over: Partial<Sighting>) => findEndpoints(sighting(over)).endpoints;
+
+describe("findEndpoints", () => {
+  test("C108: takes the ports that the server's process holds, wherever they are", () => {
+    expect(endpoints({ sockets: [listens(7000), listens(6379, 9)] })).toEqual([{ port: 7000 }]);
+    expect(endpoints({ commands: [{ pid: 5, command: "memcached" }], sockets: [listens(11_211)] })).toEqual([]);
+  });
+
+  test("C117: leaves a port to the container that holds it", () => {
+    expect(endpoints({ sockets: [listens(6379, null), listens(6380)] })).toEqual([{ port: 6380 }]);
+    expect(endpoints({ sockets: [listens(6379, null)], port: 6379 })).toEqual([]);
+  });
+
+  test("leaves out the cluster bus and each port's second family", () => {
+    const sockets = [listens(6379), listens(6379, 5, { protocol: "tcp6", localAddress: "::" }), listens(16_379)];
+    expect(endpoints({ sockets })).toEqual([{ port: 6379 }]);
+  });
+
+  test("asks through the socket file where the server listens on no port", () => {
+    const unix = listens(0, 5, { protocol: "unix", localAddress: "/run/redis.sock" });
+    expect(endpoints({ sockets: [unix] })).toEqual([{ unix: "/run/redis.sock" }]);
+    expect(endpoints({ sockets: [unix, listens(7000)] })).toEqual([{ port: 7000 }]);
+  });
+
+  test("finds a server under another name on the usual port only", () => {
+    const commands = [{ pid: 5, command: "cache" }];
+    expect(endpoints({ commands, sockets: [listens(6379), listens(80)] })).toEqual([{ port: 6379 }]);
+    expect(endpoints({ commands, sockets: [listens(80)] })).toEqual([]);
+  });
+
+  test("without attribution takes the default port where it is listened on and nothing else can be meant", () => {
+    const blind = { attributed: false, sockets: [listens(6379, null), listens(80, null)] };
+    expect(endpoints(blind)).toEqual([{ port: 6379 }]);
+    expect(endpoints({ ...blind, port: 80 })).toEqual([{ port: 80 }]);
+    expect(endpoints({ ...blind, sockets: [listens(80, null)] })).toEqual([]);
+    const two = fakeWorkload({ containers: [fakeContainer(), fakeContainer({ name: "b", id: "b" })] });
+    expect(endpoints({ ...blind, workload: two, commands: [] })).toEqual([]);
+    const shared = fakeWorkload({ sandbox: { id: "s", handle: {}, hostNetwork: true } });
+    expect(endpoints({ ...blind, workload: shared })).toEqual([]);
+  });
+
+  test("asks a bounded number of servers", () => {
+    const sockets = Array.from({ length: 100 }, (_, index) => listens(7000 + index));
+    expect(endpoints({ sockets })).toHaveLength(8);
+  });
+});
