@@ -23,6 +23,8 @@ export interface VerboseInfo {
   readonly pid: number | null;
   /** As in the OCI configuration: a path, or `slice:prefix:name` of the systemd driver. */
   readonly cgroupsPath: string | null;
+  /** The image as the user wrote it; containerd alone says it here. */
+  readonly image: string | null;
   readonly environment: StringMap;
 }
 
@@ -36,9 +38,11 @@ export function parseVerbose(info: Strings, names: ReadonlySet<string> = new Set
   const spec = child(root, "runtimeSpec");
   const pid = root?.["pid"];
   const cgroupsPath = child(spec, "linux")?.["cgroupsPath"];
+  const image = child(child(root, "config"), "image")?.["user_specified_image"];
   return {
     pid: typeof pid === "number" && Number.isSafeInteger(pid) && pid > 0 ? pid : null,
     cgroupsPath: typeof cgroupsPath === "string" && cgroupsPath !== "" ? cgroupsPath : null,
+    image: typeof image === "string" && image !== "" ? image.slice(0, MAX_VALUE) : null,
     environment: allowed(child(spec, "process")?.["env"], names),
   };
 }

@@ -160,6 +160,8 @@ export class RuntimeView {
     const whole = info !== null || container.state !== "running";
     const value: RuntimeContainer = {
       ...container,
+      // A status names the image by any of its tags; a list, and a verbose status, as the user did.
+      image: info?.image || status.image?.userSpecifiedImage || known?.value.image || container.image,
       pid: container.state === "running" ? (info?.pid ?? known?.value.pid ?? null) : null,
       cgroup: cgroupOf(info?.cgroupsPath ?? null) ?? known?.value.cgroup ?? null,
       environment: info?.environment ?? known?.value.environment ?? container.environment,
