@@ -22,20 +22,18 @@ export interface CrawlerOptions {
   readonly call?: CallCrawler;
 }
 
-/** How a crawler's last call on a subject ended, for `explain`. */
-export interface CrawlerStatus {
+/** What one crawler said about one target: a container id, or an empty text for the subject. */
+export interface CrawlOutcome extends CallResult {
   readonly crawler: string;
-  /** `idle`: not asked here, by scope or match. */
-  readonly result: "ok" | "idle" | Problem["code"];
-  readonly message: string | null;
-  readonly features: number;
+  readonly target: string;
   readonly seconds: number;
 }
 
-/** What all crawlers found on one subject: its own part, and each open member's by container id. */
-export interface CrawlResult extends CallResult {
-  readonly members: ReadonlyMap<string, CallResult>;
-  readonly statuses: readonly CrawlerStatus[];
+/** What all crawlers found on one subject, in the order of the configuration. */
+export interface CrawlResult {
+  readonly outcomes: readonly CrawlOutcome[];
+  /** What is wrong with the subject itself: an annotation that cannot be read. */
+  readonly problems: readonly Problem[];
 }
 
 /** Calls in one subject at the same time: one that waits for an application must not hold up the figures. */
@@ -52,7 +50,7 @@ interface Planned {
 export class SubjectCrawler {
   readonly #options: CrawlerOptions;
   readonly #guards: ReadonlyMap<string, Guard>;
-  readonly #modeGuard = new Guard("the process list");
+  readonly #modeGuard: Guard = new Guard("the process list");
 
   constructor(options: CrawlerOptions) {
     this.#options = options;
@@ -64,76 +62,70 @@ export class SubjectCrawler {
     return new Map(Array.from(this.#guards, ([id, guard]) => [id, guard.stuck]));
   }
 
-  /** Same input, same features in the same order: by crawler as configured. Throws only when `signal` aborts. */
-  async crawl(workload: Workload, subject: Subject, memory: CrawlMemory, signal: AbortSignal): Promise<CrawlResult> {
+  /** Same input, same features in the same order. `only` chooses among the crawlers. Throws only when `signal` aborts. */
+  async crawl(
+    workload: Workload,
+    subject: Subject,
+    memory: CrawlMemory,
+    signal: AbortSignal,
+    only: (crawler: CrawlerInstance) => boolean = () => true,
+  ): Promise<CrawlResult> {
     const targets = targetsOf(workload, subject);
     memory.retain(new Set(targets.map(({ id }) => id)));
-    const shared = new ProblemList();
-    const planned = await this.#plan(workload, targets, memory, shared, signal);
-    const results = await parallel(planned, CALLS_AT_ONCE, (one) => this.#call(one, workload, memory, signal));
-    const parts = new Map(targets.map(({ id }) => [id, { features: [] as Feature[], problems: new ProblemList() }]));
-    planned.forEach(({ target }, index) => {
-      const part = parts.get(target.id);
-      for (const feature of results[index]?.features ?? []) part?.features.push(feature);
-      for (const problem of results[index]?.problems ?? []) part?.problems.add(problem);
-    });
-    const own = parts.get("");
-    for (const problem of shared.list()) own?.problems.add(problem);
-    parts.delete("");
-    const done = (part: { features: Feature[]; problems: ProblemList } | undefined): CallResult => ({
-      features: part?.features ?? [],
-      problems: part?.problems.list() ?? [],
-    });
-    return {
-      ...done(own),
-      members: new Map(Array.from(parts, ([id, part]) => [id, done(part)])),
-      statuses: this.#options.crawlers.map(({ id }) => statusOf(id, planned, results)),
-    };
+    const problems = new ProblemList();
+    const crawlers = this.#options.crawlers.filter(only);
+    const commands = this.#commands(workload.id, signal);
+    const planned = await Promise.all(
+      crawlers.map((crawler) => this.#plan(crawler, workload, targets, memory, commands, problems)),
+    );
+    const outcomes = await parallel(planned.flat(), CALLS_AT_ONCE, (one) => this.#call(one, workload, memory, signal));
+    return { outcomes: outcomes.flat(), problems: problems.list() };
   }
 
   async #plan(
+    crawler: CrawlerInstance,
     workload: Workload,
     targets: readonly Target[],
     memory: CrawlMemory,
+    commands: (target: Target) => Promise<readonly string[]>,
     problems: ProblemList,
-    signal: AbortSignal,
   ): Promise<readonly Planned[]> {
-    const { crawlers, hasMembers, clock, slot } = this.#options;
-    const commands = this.#commands(workload.id, signal);
-    const perCrawler = await Promise.all(
-      crawlers.map(async (crawler): Promise<Planned[]> => {
-        const { id, plugin, every } = crawler;
-        const now = clock.monotonic();
-        const candidates = targets.filter(
-          (target) => inScope(plugin.scope, target, hasMembers) && memory.isDue(id, target.id, every, now, slot / 2),
-        );
-        if (candidates.length === 0) return [];
-        const { asks, problem } = await askAll(crawler, workload, candidates, commands);
-        if (problem) problems.add(problem);
-        return candidates.flatMap((target, index) => {
-          const ask = asks[index];
-          return ask ? [{ crawler, target, ask }] : [];
-        });
-      }),
+    const { hasMembers, clock, slot } = this.#options;
+    const { id, plugin, every } = crawler;
+    const now = clock.monotonic();
+    const candidates = targets.filter(
+      (target) => inScope(plugin.scope, target, hasMembers) && memory.isDue(id, target.id, every, now, slot / 2),
     );
-    return perCrawler.flat();
+    if (candidates.length === 0) return [];
+    const { asks, problem } = await askAll(crawler, workload, candidates, commands);
+    if (problem) problems.add(problem);
+    return candidates.flatMap((target, index) => {
+      const ask = asks[index];
+      return ask ? [{ crawler, target, ask }] : [];
+    });
   }
 
-  async #call({ crawler, target, ask }: Planned, workload: Workload, memory: CrawlMemory, signal: AbortSignal) {
+  async #call(
+    { crawler, target, ask }: Planned,
+    workload: Workload,
+    memory: CrawlMemory,
+    signal: AbortSignal,
+  ): Promise<readonly CrawlOutcome[]> {
     const { clock, log, metrics, limits = DEFAULT_LIMITS, call = callInline } = this.#options;
     const { id, plugin } = crawler;
     const guard = this.#guards.get(id);
     const access = accessFor(plugin.needs, target, workload);
+    // The plan says at start which crawler finds no level that gives what it needs.
+    if (!guard || !access) return [];
     const started = clock.monotonic();
     memory.called(id, target.id, started);
-    if (!guard || !access) return { features: [], problems: [], seconds: 0 };
     const context = { clock, log, state: memory.state(id, target.id), ...ask };
     const key = `${workload.id}\n${target.id}`;
     const result = await crawlOne({ crawler, guard, key, access, context, limits, call }, signal);
     const seconds = clock.monotonic() - started;
     metrics.crawlDuration(id, seconds);
     for (const { code } of result.problems) metrics.problem(id, code);
-    return { ...result, seconds };
+    return [{ ...result, crawler: id, target: target.id, seconds }];
   }
 
   /** The commands of a target, asked for once a crawl however many crawlers match by process. */
@@ -160,18 +152,11 @@ export class SubjectCrawler {
   }
 }
 
-function statusOf(
-  id: string,
-  planned: readonly Planned[],
-  results: readonly (CallResult & { readonly seconds: number })[],
-): CrawlerStatus {
-  const mine = results.filter((_, index) => planned[index]?.crawler.id === id);
-  const problem = mine.flatMap(({ problems }) => problems)[0];
-  return {
-    crawler: id,
-    result: mine.length === 0 ? "idle" : (problem?.code ?? "ok"),
-    message: problem?.message ?? null,
-    features: mine.reduce((sum, { features }) => sum + features.length, 0),
-    seconds: mine.reduce((sum, { seconds }) => sum + seconds, 0),
-  };
+/** What was found on one target, all crawlers together. */
+export function collect(outcomes: readonly CrawlOutcome[], target: string): CallResult {
+  const mine = outcomes.filter((outcome) => outcome.target === target);
+  const problems = new ProblemList();
+  for (const outcome of mine) for (const problem of outcome.problems) problems.add(problem);
+  const features: Feature[] = mine.flatMap((outcome) => outcome.features);
+  return { features, problems: problems.list() };
 }

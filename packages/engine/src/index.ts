@@ -1,6 +1,7 @@
 export { type CallCrawler, callInline } from "./call.ts";
-export { type CrawlerStatus, type CrawlResult, SubjectCrawler } from "./crawl.ts";
-export type { Explanation } from "./explain.ts";
+export { type CrawlOutcome, type CrawlResult, collect, SubjectCrawler } from "./crawl.ts";
+export { encode } from "./encode.ts";
+export type { CrawlerStatus, Explanation } from "./explain.ts";
 export { Guard } from "./guard.ts";
 export { type LoadedPlugin, type LoadOptions, loadPackage, type ManifestEntry } from "./load.ts";
 export { CrawlMemory } from "./memory.ts";

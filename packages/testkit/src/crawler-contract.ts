@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type CrawlerInstance, CrawlMemory, Guard, SubjectCrawler } from "@trawler/engine";
+import { type CrawlerInstance, CrawlMemory, collect, Guard, SubjectCrawler } from "@trawler/engine";
 import {
   type Access,
   type Container,
@@ -157,8 +157,9 @@ async function crawlCase(
   const outcomes: Outcome[] = [];
   const turns = Math.max(...[file.proc, file.cgroup, file.net].map((answers) => turnsOf(answers ?? {})));
   for (turn = 0; turn < turns; turn++) {
-    const { features, problems } = await subject.crawl(workload, opened, memory, new AbortController().signal);
-    outcomes.push({ features, problems });
+    const { outcomes: found, problems } = await subject.crawl(workload, opened, memory, new AbortController().signal);
+    const { features, problems: own } = collect(found, "");
+    outcomes.push({ features, problems: [...problems, ...own] });
     clock.advance(10_000);
   }
   return outcomes;

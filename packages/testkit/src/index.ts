@@ -4,6 +4,7 @@ export * from "./crawler-contract.ts";
 export * from "./fake-access.ts";
 export * from "./fake-api.ts";
 export * from "./fake-host.ts";
+export * from "./fake-plugins.ts";
 export * from "./fake-server.ts";
 export * from "./fake-workload.ts";
 export { checkFeature, checkSchemas } from "./features.ts";

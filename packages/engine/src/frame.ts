@@ -1,0 +1,77 @@
+import {
+  type Container,
+  FRAME_SCHEMA,
+  type Frame,
+  type FrameContainer,
+  type FrameReason,
+  type Workload,
+} from "@trawler/plugin-api";
+import type { CallResult } from "./crawl-one.ts";
+import { cleanResource, describe } from "./describe.ts";
+import { ProblemList } from "./problem.ts";
+import { redactText } from "./redact.ts";
+import { clip } from "./text.ts";
+import { uuid7 } from "./uuid.ts";
+
+/** What one frame is made of, besides its workload. */
+export interface FrameInput {
+  readonly reason: FrameReason;
+  readonly agent: Frame["agent"];
+  readonly sequence: number;
+  /** Wall clock, milliseconds. */
+  readonly now: number;
+  /** Seconds. */
+  readonly observedFor: number;
+  /** The subject's own part. */
+  readonly subject: CallResult;
+  /** By container id. */
+  readonly members: ReadonlyMap<string, CallResult>;
+}
+
+const NOTHING: CallResult = { features: [], problems: [] };
+
+/** Builds a frame; the order of the fields is that of the published schema, so that equal frames are equal bytes. */
+export function buildFrame(workload: Workload, input: FrameInput): Frame {
+  const { reason, agent, sequence, now, observedFor, subject, members } = input;
+  const { resource, labels, annotations, status, metadata, problems } = describe(workload);
+  const all = new ProblemList();
+  for (const problem of [...problems, ...subject.problems]) all.add(problem);
+  return {
+    schema: FRAME_SCHEMA,
+    id: uuid7(now),
+    sequence,
+    time: new Date(now).toISOString(),
+    observedFor: Math.round(Math.max(observedFor, 0) * 1000) / 1000,
+    reason,
+    final: reason === "ended",
+    agent: { instance: agent.instance, version: agent.version },
+    kind: workload.kind,
+    resource,
+    labels,
+    annotations,
+    status,
+    metadata,
+    features: subject.features,
+    problems: all.list(),
+    containers: workload.containers.map((container) =>
+      buildContainer(container, (container.id !== null && members.get(container.id)) || NOTHING),
+    ),
+  };
+}
+
+function buildContainer(container: Container, { features, problems }: CallResult): FrameContainer {
+  const { name, id, image, digest, type, state, resource, resources } = container;
+  const { status, reason, startedAt, finishedAt, exitCode, restarts, lastTermination } = state;
+  return {
+    name,
+    id,
+    image: redactText(clip(image, 1024)),
+    digest,
+    type,
+    state: { status, reason, startedAt, finishedAt, exitCode, restarts, lastTermination },
+    resource: cleanResource(resource),
+    resources,
+    features,
+    problems,
+  };
+}

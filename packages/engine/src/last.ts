@@ -1,0 +1,36 @@
+import type { Feature, Workload } from "@trawler/plugin-api";
+import type { CrawlOutcome } from "./crawl.ts";
+
+interface Sample {
+  readonly time: string;
+  readonly features: readonly Feature[];
+}
+
+/** The last features that each crawler read of a subject and its members, for the `ended` frame. */
+export class LastFeatures {
+  readonly #samples: Map<string, Map<string, Sample>> = new Map();
+
+  keep(outcomes: readonly CrawlOutcome[], time: string): void {
+    for (const { crawler, target, features } of outcomes) {
+      // What failed or found nothing does not replace what was seen before.
+      if (features.length === 0) continue;
+      const ofTarget = this.#samples.get(target) ?? new Map<string, Sample>();
+      ofTarget.set(crawler, { time, features });
+      this.#samples.set(target, ofTarget);
+    }
+  }
+
+  /** Features of one target with the time of their reading; those of the crawlers in `except` left out. */
+  of(target: string, except: ReadonlySet<string> = new Set()): readonly Feature[] {
+    const ofTarget = this.#samples.get(target) ?? new Map<string, Sample>();
+    return Array.from(ofTarget).flatMap(([crawler, { time, features }]) =>
+      except.has(crawler) ? [] : features.map((feature) => ({ ...feature, observedAt: feature.observedAt ?? time })),
+    );
+  }
+
+  /** Frees what belongs to containers that the workload no longer has. */
+  retain({ containers }: Workload): void {
+    const ids = new Set(containers.map(({ id }) => id));
+    for (const target of this.#samples.keys()) if (target !== "" && !ids.has(target)) this.#samples.delete(target);
+  }
+}

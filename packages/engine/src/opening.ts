@@ -1,0 +1,73 @@
+import { errorMessage, type Logger, type Mode, type Problem, type Subject, type Workload } from "@trawler/plugin-api";
+import type { Guard } from "./guard.ts";
+import { problemOf } from "./problem.ts";
+import { openingOf } from "./significant.ts";
+import { settled } from "./wait.ts";
+
+const OPEN_TIMEOUT = 5000;
+const DISPOSE_TIMEOUT = 1000;
+
+/** The mode's open subject of one workload: opened when first needed, updated when what it depends on has changed. */
+export class Opening {
+  readonly #mode: Mode;
+  readonly #guard: Guard;
+  readonly #log: Logger;
+  #subject: Subject | null = null;
+  #follows = "";
+
+  /** `guard` may be shared by all subjects of a mode. */
+  constructor(mode: Mode, guard: Guard, log: Logger) {
+    this.#mode = mode;
+    this.#guard = guard;
+    this.#log = log;
+  }
+
+  get current(): Subject | null {
+    return this.#subject;
+  }
+
+  /** The open subject, or the reason why there is none. Throws only when `signal` aborts. */
+  async open(workload: Workload, signal: AbortSignal): Promise<Subject | Problem> {
+    await this.update(workload, signal);
+    if (this.#subject) return this.#subject;
+    const log = this.#log;
+    try {
+      this.#subject = await this.#guard.call(workload.id, OPEN_TIMEOUT, signal, async (deadline) => {
+        const opened = await this.#mode.open(workload, { signal: deadline, log });
+        // Nobody waits for it any more: close it here, or its descriptors would stay open.
+        if (deadline.aborted) await opened[Symbol.asyncDispose]();
+        return opened;
+      });
+      this.#follows = openingOf(workload);
+      return this.#subject;
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      return problemOf(null, error);
+    }
+  }
+
+  /** Follows a change; a subject that cannot follow is closed and opened anew at the next need. */
+  async update(workload: Workload, signal: AbortSignal): Promise<void> {
+    const subject = this.#subject;
+    const wanted = openingOf(workload);
+    if (!subject || wanted === this.#follows) return;
+    try {
+      await this.#guard.call(workload.id, OPEN_TIMEOUT, signal, (deadline) =>
+        subject.update(workload, { signal: deadline, log: this.#log }),
+      );
+      this.#follows = wanted;
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      this.#log.debug({ workload: workload.name }, `the subject could not follow a change: ${errorMessage(error)}`);
+      await this.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    const subject = this.#subject;
+    this.#subject = null;
+    if (!subject) return;
+    const closing = (async () => subject[Symbol.asyncDispose]())();
+    if (!(await settled(closing, DISPOSE_TIMEOUT))) this.#log.warn({}, "a subject did not close in time");
+  }
+}

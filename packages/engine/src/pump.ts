@@ -1,0 +1,158 @@
+import { type Envelope, errorCode, errorMessage, type Logger, type WriteResult } from "@trawler/plugin-api";
+import { Guard } from "./guard.ts";
+import type { EmitterInstance, EngineMetrics } from "./options.ts";
+import { EnvelopeQueue, type QueueBounds } from "./queue.ts";
+import { Backoff, delay } from "./wait.ts";
+
+export interface PumpOptions {
+  readonly emitter: EmitterInstance;
+  readonly log: Logger;
+  readonly metrics: EngineMetrics;
+  /** Milliseconds that one write may take. */
+  readonly timeout?: number;
+}
+
+const WRITE_TIMEOUT = 60_000;
+const BATCH: QueueBounds = { frames: 500, bytes: 4 * 1_048_576 };
+/** Frames of one slot come close together; this long a first one waits for company. */
+const LINGER = 20;
+const FIRST_RETRY = 100;
+const LAST_RETRY = 30_000;
+/** What may pass by itself: the same batch is tried again as long as the queue holds it. */
+const RETRYABLE: ReadonlySet<string> = new Set([
+  "TRAWLER_RETRY",
+  "TRAWLER_UNAVAILABLE",
+  "TRAWLER_PLUGIN_TIMEOUT",
+  "TRAWLER_PLUGIN_STUCK",
+]);
+
+/** Writes one emitter's queue, a batch at a time and never two at once. Nothing here slows another emitter or the crawl. */
+export class Pump {
+  readonly queue: EnvelopeQueue;
+  readonly id: string;
+  readonly maxBytes: number;
+  readonly #options: PumpOptions;
+  readonly #guard: Guard;
+  readonly #backoff: Backoff = new Backoff(FIRST_RETRY, LAST_RETRY);
+  /** Envelopes still to be written alone, after a write failed in a way that one of them may have caused. */
+  #alone = 0;
+  #failing = false;
+
+  constructor(options: PumpOptions) {
+    const { id, instance, queue } = options.emitter;
+    this.#options = options;
+    this.id = id;
+    this.maxBytes = instance.maxBytes ?? Number.POSITIVE_INFINITY;
+    this.#guard = new Guard(`emitter ${id}`);
+    this.queue = new EnvelopeQueue(queue, (dropped) => this.#lost("overflow", dropped));
+  }
+
+  push(envelope: Envelope): void {
+    this.queue.push(envelope);
+    this.#gauge();
+  }
+
+  /** Writes until `signal` aborts; once `stopping` aborts, ends as soon as the queue is empty. */
+  async run(stopping: AbortSignal, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.queue.wait(stopping);
+      if (this.queue.frames === 0) return;
+      if (this.queue.frames < BATCH.frames && !this.#failing) await delay(LINGER, stopping);
+      const pause = await this.#writeOnce(signal);
+      this.#gauge();
+      if (pause > 0) await delay(pause, signal);
+    }
+    for (const envelope of this.queue.take({ frames: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY })) {
+      this.#lost("shutdown", envelope);
+    }
+  }
+
+  /** One write; answers how long to wait before the next. */
+  async #writeOnce(signal: AbortSignal): Promise<number> {
+    const batch = this.queue.take(this.#alone > 0 ? { ...BATCH, frames: 1 } : BATCH);
+    if (batch.length === 0) return 0;
+    const { emitter, log, timeout = WRITE_TIMEOUT } = this.#options;
+    try {
+      const result = await this.#guard.call("write", timeout, signal, (deadline) =>
+        emitter.instance.write(batch, { signal: deadline, log }),
+      );
+      if (this.#alone > 0) this.#alone--;
+      return this.#accept(batch, result ?? {});
+    } catch (error) {
+      return this.#refuse(batch, error, signal);
+    }
+  }
+
+  #accept(batch: readonly Envelope[], { rejected = [], retry = [] }: WriteResult): number {
+    const again = new Set(retry);
+    const refused = new Map(rejected.map((one) => [one.id, one]));
+    const done = new Set<string>();
+    for (const envelope of batch) {
+      const refusal = refused.get(envelope.id);
+      if (!refusal && again.has(envelope.id)) continue;
+      done.add(envelope.id);
+      if (refusal) this.#rejected(envelope, refusal.code, refusal.message);
+      else this.#options.metrics.frame(envelope.reason, this.id, "sent");
+    }
+    this.queue.settle(done);
+    if (done.size === batch.length) return this.#recovered();
+    for (const { id, reason } of batch) if (!done.has(id)) this.#options.metrics.frame(reason, this.id, "retried");
+    if (done.size > 0) this.#backoff.reset();
+    return this.#backoff.next();
+  }
+
+  #refuse(batch: readonly Envelope[], error: unknown, signal: AbortSignal): number {
+    const { log, metrics } = this.#options;
+    const code = errorCode(error) ?? "TRAWLER_PLUGIN_FAILED";
+    const [only] = batch;
+    if (signal.aborted || RETRYABLE.has(code)) {
+      this.queue.settle(new Set());
+      for (const { reason } of batch) metrics.frame(reason, this.id, "retried");
+      if (!this.#failing) {
+        const fields = { emitter: this.id, code, frames: this.queue.frames, bytes: this.queue.bytes };
+        log.warn(fields, `emitter ${this.id} does not take frames; they wait: ${errorMessage(error)}`);
+      }
+      this.#failing = true;
+      return this.#backoff.next();
+    }
+    if (batch.length === 1 && only) {
+      this.queue.settle(new Set([only.id]));
+      this.#rejected(only, code, errorMessage(error));
+      if (this.#alone > 0) this.#alone--;
+      return 0;
+    }
+    this.queue.settle(new Set());
+    this.#alone = batch.length;
+    const fields = { emitter: this.id, code, frames: batch.length };
+    log.warn(fields, `emitter ${this.id} failed; each frame of the batch is tried alone: ${errorMessage(error)}`);
+    return 0;
+  }
+
+  #recovered(): number {
+    if (this.#failing) this.#options.log.info({ emitter: this.id }, `emitter ${this.id} takes frames again`);
+    this.#failing = false;
+    this.#backoff.reset();
+    return 0;
+  }
+
+  #rejected(envelope: Envelope, code: string, message: string): void {
+    const { log, metrics } = this.#options;
+    metrics.frame(envelope.reason, this.id, "rejected");
+    metrics.framesLost("rejected", 1);
+    const { frameId, reason, name, key, bytes } = envelope;
+    const fields = { emitter: this.id, code, frameId, reason, name, key, bytes: bytes.length, maxBytes: this.maxBytes };
+    log.warn(fields, `emitter ${this.id} never took a frame of ${name} (${bytes.length} bytes): ${message}`);
+  }
+
+  #lost(why: "overflow" | "shutdown", { reason, name, key }: Envelope): void {
+    const { log, metrics } = this.#options;
+    metrics.framesLost(why, 1);
+    log.debug({ emitter: this.id, why, reason, name, key }, "frame lost");
+  }
+
+  #gauge(): void {
+    const { metrics } = this.#options;
+    metrics.gauge("queue_frames", { emitter: this.id }, this.queue.frames);
+    metrics.gauge("queue_bytes", { emitter: this.id }, this.queue.bytes);
+  }
+}

@@ -1,0 +1,138 @@
+import type { Logger, Mode, ModePlugin, Workload, WorkloadEvent } from "@trawler/plugin-api";
+import { optedOut } from "./annotation.ts";
+import type { SubjectTrack } from "./track.ts";
+
+/** A workload that was seen, with its subjects, or the reason why it has none. */
+export interface Seen {
+  readonly workload: Workload;
+  readonly tracks: ReadonlyMap<string, SubjectTrack>;
+  readonly skipped: string | null;
+}
+
+/** Ids of subjects that have ended, so that a late event begins nothing anew. */
+const MAX_ENDED = 10_000;
+
+/** Turns an environment's events into subjects and keeps both until they have gone. */
+export class Registry {
+  readonly #mode: Mode;
+  readonly #plugin: ModePlugin;
+  readonly #log: Logger;
+  readonly #create: (workload: Workload) => SubjectTrack;
+  readonly #seen: Map<string, Seen> = new Map();
+  readonly #ended: Set<string> = new Set();
+  #reported: Set<string> | null = null;
+  #ready = false;
+
+  constructor(mode: Mode, plugin: ModePlugin, log: Logger, create: (workload: Workload) => SubjectTrack) {
+    this.#mode = mode;
+    this.#plugin = plugin;
+    this.#log = log;
+    this.#create = create;
+  }
+
+  /** The first discovery has reported all that was there. */
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  tracks(): readonly SubjectTrack[] {
+    return Array.from(this.#seen.values(), ({ tracks }) => [...tracks.values()]).flat();
+  }
+
+  /** The newest workload or subject of this name or id. */
+  find(name: string): { readonly seen: Seen; readonly track: SubjectTrack | null } | null {
+    let found: { readonly seen: Seen; readonly track: SubjectTrack | null } | null = null;
+    for (const seen of this.#seen.values()) {
+      if (seen.workload.name === name || seen.workload.id === name) {
+        found = { seen, track: seen.tracks.values().next().value ?? null };
+      }
+      for (const track of seen.tracks.values()) {
+        if (track.workload.name === name || track.workload.id === name) found = { seen, track };
+      }
+    }
+    return found;
+  }
+
+  /** A discovery begins: what it does not report until `synced` has gone. */
+  begin(): void {
+    this.#reported = new Set();
+  }
+
+  handle(event: WorkloadEvent): void {
+    switch (event.type) {
+      case "synced":
+        this.#synced();
+        return;
+      case "removed":
+        this.#remove(event.workload);
+        return;
+      default:
+        this.#reported?.add(event.workload.id);
+        this.#observe(event.workload);
+    }
+  }
+
+  #synced(): void {
+    const reported = this.#reported;
+    this.#reported = null;
+    this.#ready = true;
+    if (!reported) return;
+    for (const [id, { workload }] of this.#seen) if (!reported.has(id)) this.#remove(workload);
+  }
+
+  #observe(workload: Workload): void {
+    const before = this.#seen.get(workload.id);
+    const skipped = this.#reasonToSkip(workload);
+    const tracks = new Map<string, SubjectTrack>();
+    const subjects = skipped === null ? this.#subjects(workload) : [];
+    for (const subject of subjects) {
+      const known = before?.tracks.get(subject.id);
+      const track = known ?? this.#begin(subject);
+      if (track) tracks.set(subject.id, track);
+      if (track && track.phase !== "ended") track.observe(subject);
+    }
+    for (const [id, track] of before?.tracks ?? []) {
+      if (tracks.has(id)) continue;
+      if (skipped === null) this.#end(track, track.workload);
+      else void track.close();
+    }
+    this.#seen.set(workload.id, { workload, tracks, skipped });
+  }
+
+  #begin(subject: Workload): SubjectTrack | null {
+    if (this.#ended.has(subject.id)) return null;
+    const track = this.#create(subject);
+    // What ended before the agent first looked is nobody's news; later, its events were only missed.
+    if (subject.lifecycle === "ended" && !this.#ready) track.dismiss();
+    return track;
+  }
+
+  #remove(workload: Workload): void {
+    const seen = this.#seen.get(workload.id);
+    if (!seen) return;
+    this.#seen.delete(workload.id);
+    const last = new Map(this.#subjects(workload).map((subject) => [subject.id, subject]));
+    for (const [id, track] of seen.tracks) this.#end(track, last.get(id) ?? track.workload);
+  }
+
+  #end(track: SubjectTrack, workload: Workload): void {
+    track.remove(workload);
+    this.#ended.add(workload.id);
+    const [oldest] = this.#ended;
+    if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
+  }
+
+  #reasonToSkip({ kind, annotations }: Workload): string | null {
+    if (!this.#plugin.accepts.includes(kind)) return `mode ${this.#plugin.name} takes no workload of kind ${kind}`;
+    return optedOut(annotations) ? 'annotation trawler.dev/crawl is "false"' : null;
+  }
+
+  #subjects(workload: Workload): readonly Workload[] {
+    try {
+      return this.#mode.subjects?.(workload) ?? [workload];
+    } catch (error) {
+      this.#log.error({ workload: workload.name, error: String(error) }, "the mode found no subjects in a workload");
+      return [];
+    }
+  }
+}

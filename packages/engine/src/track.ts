@@ -1,0 +1,274 @@
+import {
+  errorMessage,
+  type Feature,
+  type Frame,
+  type FrameReason,
+  type Logger,
+  type Mode,
+  type Problem,
+  type Workload,
+} from "@trawler/plugin-api";
+import { type CrawlOutcome, type CrawlResult, collect, type SubjectCrawler } from "./crawl.ts";
+import type { CallResult } from "./crawl-one.ts";
+import { type CrawlerStatus, statusOf } from "./explain.ts";
+import { buildFrame } from "./frame.ts";
+import type { Gate } from "./gate.ts";
+import type { Guard } from "./guard.ts";
+import { LastFeatures } from "./last.ts";
+import { Lifecycle, type Phase } from "./lifecycle.ts";
+import { CrawlMemory } from "./memory.ts";
+import { Opening } from "./opening.ts";
+import type { CrawlerInstance, EngineMetrics, PipelineOptions } from "./options.ts";
+import { isRunning } from "./significant.ts";
+
+/** What all tracks of a pipeline share. */
+export interface TrackWorld {
+  readonly options: Pick<PipelineOptions, "agent" | "clock" | "crawlers">;
+  readonly log: Logger;
+  readonly metrics: Pick<EngineMetrics, "problem">;
+  readonly mode: Mode;
+  readonly modeGuard: Guard;
+  readonly crawler: SubjectCrawler;
+  /** Crawls of a slot, and those that an event asks for: a slot full of slow crawls must not hold up an event. */
+  readonly slots: Gate;
+  readonly events: Gate;
+  /** Aborts when the pipeline stops. */
+  readonly signal: AbortSignal;
+  readonly send: (workload: Workload, frame: Frame) => void;
+}
+
+/** Milliseconds after a container's start at which its own figures are read, so that a short life leaves some. */
+const SAMPLES = [250, 1000, 2000, 4000] as const;
+
+/** One subject from its first sight to its end. All work on it is done one after another: no two crawls overlap. */
+export class SubjectTrack {
+  readonly #world: TrackWorld;
+  readonly #lifecycle: Lifecycle;
+  readonly #opening: Opening;
+  readonly #memory: CrawlMemory = new CrawlMemory();
+  readonly #last: LastFeatures = new LastFeatures();
+  readonly #statuses: Map<string, CrawlerStatus> = new Map();
+  readonly #samplers: Set<NodeJS.Timeout> = new Set();
+  readonly #sampled: Set<string> = new Set();
+  #chain: Promise<void> = Promise.resolve();
+  #workload: Workload;
+  #intervalDue = false;
+  #sequence = 0;
+  #readAt: number;
+  #lastFrame: { readonly time: string; readonly reason: FrameReason; readonly sequence: number } | null = null;
+
+  constructor(workload: Workload, world: TrackWorld) {
+    const { mode, modeGuard, log, options } = world;
+    this.#world = world;
+    this.#workload = workload;
+    this.#readAt = options.clock.monotonic();
+    this.#opening = new Opening(mode, modeGuard, log);
+    this.#lifecycle = new Lifecycle(workload, (reason) => this.#enqueue(() => this.#write(reason)));
+  }
+
+  get workload(): Workload {
+    return this.#workload;
+  }
+
+  get phase(): Phase {
+    return this.#lifecycle.phase;
+  }
+
+  get lastFrame(): { readonly time: string; readonly reason: FrameReason; readonly sequence: number } | null {
+    return this.#lastFrame;
+  }
+
+  statuses(): readonly CrawlerStatus[] {
+    return [...this.#statuses.values()];
+  }
+
+  /** First sight or a change. */
+  observe(workload: Workload): void {
+    const before = this.#workload;
+    this.#workload = workload;
+    const { phase } = this.#lifecycle;
+    this.#follow(before, workload);
+    this.#lifecycle.observe(workload);
+    // While the first frame waits for metadata the container may end: read it once now.
+    if (phase === "waiting" && this.phase === "starting") this.#enqueue(() => this.#sample(workload));
+  }
+
+  /** The workload's record has gone. */
+  remove(workload: Workload): void {
+    const before = this.#workload;
+    this.#workload = workload;
+    this.#follow(before, workload);
+    this.#lifecycle.remove(workload);
+    this.#enqueue(() => this.#opening.close());
+  }
+
+  /** It had ended before anyone looked: no frame is written. */
+  dismiss(): void {
+    this.#lifecycle.dismiss();
+  }
+
+  /** Asks for this slot's frame; false where the last slot's is still being made, so that this one is skipped. */
+  interval(): boolean {
+    if (!this.#lifecycle.isRunning) return true;
+    if (this.#intervalDue) return false;
+    this.#intervalDue = true;
+    this.#enqueue(async () => {
+      try {
+        if (this.#lifecycle.isRunning) await this.#write("interval");
+      } finally {
+        this.#intervalDue = false;
+      }
+    });
+    return true;
+  }
+
+  /** Writes what is held back, from what was last read where nothing can be read any more, and frees everything. */
+  async close(): Promise<void> {
+    this.#lifecycle.close();
+    this.#stopSampling();
+    this.#enqueue(() => this.#opening.close());
+    await this.#chain;
+  }
+
+  #enqueue(work: () => Promise<void>): void {
+    this.#chain = this.#chain.then(work).catch((error: unknown) => {
+      if (this.#world.signal.aborted) return;
+      this.#world.log.error({ workload: this.#workload.name }, `a crawl failed: ${errorMessage(error)}`);
+    });
+  }
+
+  #follow(before: Workload, now: Workload): void {
+    const runs = new Set(runningIds(now));
+    const stopped = runningIds(before).some((id) => !runs.has(id));
+    this.#enqueue(async () => {
+      // While the members are still open: the pod's cgroup holds the share of the container that has just gone.
+      if (stopped) await this.#sample(before);
+      await this.#opening.update(now, this.#world.signal);
+      this.#last.retain(now);
+    });
+    for (const { id, state } of now.containers) {
+      if (id === null || !runs.has(id) || this.#sampled.has(id)) continue;
+      this.#sampled.add(id);
+      this.#sampleYoung(state.startedAt);
+    }
+    const ids = new Set(now.containers.map(({ id }) => id));
+    for (const id of this.#sampled) if (!ids.has(id)) this.#sampled.delete(id);
+  }
+
+  #sampleYoung(startedAt: string | null): void {
+    const age = startedAt === null ? 0 : this.#world.options.clock.now() - Date.parse(startedAt);
+    for (const at of SAMPLES) {
+      if (at < age) continue;
+      const timer = setTimeout(() => {
+        this.#samplers.delete(timer);
+        this.#enqueue(() => this.#sample(this.#workload));
+      }, at - Math.max(age, 0));
+      this.#samplers.add(timer);
+    }
+  }
+
+  #stopSampling(): void {
+    for (const timer of this.#samplers) clearTimeout(timer);
+    this.#samplers.clear();
+  }
+
+  /** Reads figures without a frame: what costs little and cannot disturb an application. */
+  async #sample(workload: Workload): Promise<void> {
+    const { crawler, events, signal, options } = this.#world;
+    if (this.#lifecycle.phase === "ended") return;
+    await events.run(async () => {
+      const subject = this.#opening.current ?? (await this.#opening.open(workload, signal));
+      if ("code" in subject) return;
+      const time = new Date(options.clock.now()).toISOString();
+      const { outcomes } = await crawler.crawl(workload, subject, this.#memory, signal, isFigures);
+      this.#last.keep(outcomes, time);
+    });
+  }
+
+  async #write(reason: FrameReason): Promise<void> {
+    const { options, slots, events, signal, send } = this.#world;
+    const { clock, agent } = options;
+    if (signal.aborted && reason === "interval") return;
+    const { now, monotonic, workload, result } = await (reason === "interval" ? slots : events).run(async () => {
+      const workload = this.#workload;
+      const now = clock.now();
+      const monotonic = clock.monotonic();
+      return { now, monotonic, workload, result: await this.#crawl(workload, signal) };
+    });
+    if (signal.aborted && reason === "interval") return;
+    const time = new Date(now).toISOString();
+    this.#last.keep(result.outcomes, time);
+    for (const { id } of options.crawlers) this.#statuses.set(id, statusOf(id, result.outcomes));
+    const parts = reason === "ended" ? this.#finalParts(workload, result) : partsOf(workload, result);
+    const observedFor = monotonic - this.#readAt;
+    this.#readAt = monotonic;
+    const sequence = ++this.#sequence;
+    this.#lastFrame = { time, reason, sequence };
+    send(workload, buildFrame(workload, { reason, agent, sequence, now, observedFor, ...parts }));
+    if (reason !== "ended") return;
+    this.#stopSampling();
+    await this.#opening.close();
+  }
+
+  /** Once the pipeline stops nothing can be read any more. */
+  async #crawl(workload: Workload, signal: AbortSignal): Promise<CrawlResult> {
+    if (signal.aborted) return NOTHING;
+    try {
+      const subject = await this.#opening.open(workload, signal);
+      if ("code" in subject) {
+        this.#world.metrics.problem(null, subject.code);
+        return { outcomes: [], problems: [subject] };
+      }
+      return await this.#world.crawler.crawl(workload, subject, this.#memory, signal);
+    } catch (error) {
+      if (signal.aborted) return NOTHING;
+      throw error;
+    }
+  }
+
+  /** Of what has ended the last figures are given, with their age; that it has gone is no problem. */
+  #finalParts(workload: Workload, result: CrawlResult): Parts {
+    const parts = partsOf(workload, result);
+    const complete = (target: string, { features, problems }: CallResult): CallResult => {
+      const fresh = new Set(result.outcomes.filter(hasFeatures(target)).map(({ crawler }) => crawler));
+      const all: readonly Feature[] = [...features, ...this.#last.of(target, fresh)];
+      return { features: all, problems: problems.filter(({ code }) => code !== "gone") };
+    };
+    const ids = workload.containers.flatMap(({ id }) => (id === null ? [] : [id]));
+    return {
+      subject: complete("", parts.subject),
+      members: new Map(ids.map((id) => [id, complete(id, parts.members.get(id) ?? EMPTY)])),
+    };
+  }
+}
+
+interface Parts {
+  readonly subject: CallResult;
+  readonly members: ReadonlyMap<string, CallResult>;
+}
+
+const NOTHING: CrawlResult = { outcomes: [], problems: [] };
+const EMPTY: CallResult = { features: [], problems: [] };
+
+export function partsOf(workload: Workload, { outcomes, problems }: CrawlResult): Parts {
+  const subject = collect(outcomes, "");
+  const ids = workload.containers.flatMap(({ id }) => (id === null ? [] : [id]));
+  const all: readonly Problem[] = [...problems, ...subject.problems];
+  return {
+    subject: { features: subject.features, problems: all },
+    members: new Map(ids.map((id) => [id, collect(outcomes, id)])),
+  };
+}
+
+function hasFeatures(target: string): (outcome: CrawlOutcome) => boolean {
+  return (outcome) => outcome.target === target && outcome.features.length > 0;
+}
+
+/** Counters of cgroups and interfaces: a few kernel files, no application and no file of the container. */
+function isFigures({ plugin }: CrawlerInstance): boolean {
+  return !plugin.match && plugin.needs.every((need) => need === "cgroup" || need === "net" || need === "meta");
+}
+
+function runningIds({ containers }: Workload): readonly string[] {
+  return containers.flatMap(({ id, state }) => (id !== null && isRunning(state.status) ? [id] : []));
+}
