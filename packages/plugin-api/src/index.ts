@@ -4,6 +4,7 @@ export * from "./define.ts";
 export type * from "./emitter.ts";
 export * from "./errors.ts";
 export * from "./frame.ts";
+export * from "./frame-schema.ts";
 export * from "./plugin.ts";
 export type * from "./schema.ts";
 export type * from "./workload.ts";

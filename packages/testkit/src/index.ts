@@ -10,3 +10,4 @@ export * from "./fake-workload.ts";
 export { checkFeature, checkSchemas } from "./features.ts";
 export { folderFs } from "./folder-fs.ts";
 export { type HostileAccess, hostileAccesses, silentAccess } from "./hostile.ts";
+export * from "./validate-frame.ts";
