@@ -12,8 +12,8 @@ const SIMPLE: Readonly<Record<string, string>> = {
   '"': '"',
   "'": "'",
 };
-const QUOTED = /^"((?:[^"\\\n]|\\(?:[abfnrtv\\"']|x[0-9a-f]{2}|[0-7]{3}|u[0-9a-f]{4}|U[0-9a-f]{8}))*)"$/i;
-const ESCAPE = /(?:\\(?:x[0-9a-f]{2}|[0-7]{3}))+|\\(?:u([0-9a-f]{4})|U([0-9a-f]{8})|(.))/gi;
+const QUOTED = /^"((?:[^"\\\n]|\\(?:[abfnrtv\\"']|x[0-9a-fA-F]{2}|[0-7]{3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}))*)"$/;
+const ESCAPE = /(?:\\(?:x[0-9a-fA-F]{2}|[0-7]{3}))+|\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))/g;
 
 /** The text that Go's strconv.Quote wrote; null where it is malformed. Bytes that are no UTF-8 become U+FFFD. */
 export function unquote(quoted: string): string | null {
