@@ -56,8 +56,11 @@ async function bind(): Promise<Libc | null> {
 const END = Buffer.alloc(1);
 const SOCK_CLOEXEC = 0o2000000;
 
+/** Reversed, as of two names for one number the first stands: EAGAIN, not EWOULDBLOCK. */
 const NAMES: ReadonlyMap<number, string> = new Map(
-  Object.entries(constants.errno).map(([name, number]) => [number, name]),
+  Object.entries(constants.errno)
+    .reverse()
+    .map(([name, number]) => [number, name]),
 );
 
 /** `ENOENT` for 2 (or −2); `E<number>` for one that Node does not name. */

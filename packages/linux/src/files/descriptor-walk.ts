@@ -1,4 +1,5 @@
 import { constants, fstatSync, openSync, readlinkSync } from "node:fs";
+import { errorCode } from "@trawler/plugin-api";
 import { SystemError } from "../ffi/libc.ts";
 import { closeQuietly, descriptorPath, O_PATH } from "./descriptor.ts";
 import { type MountGuard, mountOf } from "./mounts.ts";
@@ -12,16 +13,18 @@ import { MAX_FOLDERS, MAX_LINKS, MAX_PATH_BYTES, type Resolver } from "./resolve
 export function descriptorWalk(guard: MountGuard): Resolver {
   return {
     open: (root, path, follow) => walk(guard, root, path, follow),
-    child(folder, name) {
-      const descriptor = openEntry(folder, name);
-      try {
-        const mount = mountOf(descriptor);
-        if (mount === null || mount !== mountOf(folder)) throw new SystemError("EXDEV");
-        return descriptor;
-      } catch (error) {
-        closeQuietly(descriptor);
-        throw error;
-      }
+    entries(folder) {
+      const mount = mountOf(folder);
+      return (name) => {
+        const descriptor = openEntry(folder, name);
+        try {
+          if (mount === null || mount !== mountOf(descriptor)) throw new SystemError("EXDEV");
+          return descriptor;
+        } catch (error) {
+          closeQuietly(descriptor);
+          throw error;
+        }
+      };
     },
   };
 }
@@ -53,9 +56,12 @@ function walk(guard: MountGuard, root: number, path: Buffer, follow: boolean): n
         closeStep(steps.pop());
         links += 1;
         if (links > MAX_LINKS) throw new SystemError("ELOOP");
-        const text = linkText(here.descriptor, name);
-        if (text[0] === SLASH) for (const left of steps.splice(0)) closeStep(left);
-        pending.push(...splitPath(text).reverse());
+        const text = currentLink(here.descriptor, name);
+        if (text === null) pending.push(name);
+        else {
+          if (text[0] === SLASH) for (const left of steps.splice(0)) closeStep(left);
+          pending.push(...splitPath(text).reverse());
+        }
       } else if (!stats.isDirectory() && pending.length > 0) {
         throw new SystemError("ENOTDIR");
       }
@@ -93,6 +99,16 @@ function openEntry(folder: number, name: Buffer): number {
 /** The text of a link. Were it swapped meanwhile, the text is another's, and is resolved inside the root all the same. */
 export function linkText(folder: number, name: Buffer): Buffer {
   return readlinkSync(entryPath(folder, name), "buffer");
+}
+
+/** Null where it was swapped for what is no link: then it is looked at again, at the cost of one of the forty. */
+function currentLink(folder: number, name: Buffer): Buffer | null {
+  try {
+    return linkText(folder, name);
+  } catch (error) {
+    if (errorCode(error) === "EINVAL") return null;
+    throw error;
+  }
 }
 
 function entryPath(folder: number, name: Buffer): Buffer {

@@ -5,13 +5,13 @@ import { closeQuietly, O_PATH } from "./descriptor.ts";
 import { descriptorWalk } from "./descriptor-walk.ts";
 import { type MountGuard, mountGuard, mountOf } from "./mounts.ts";
 import { hasOpenat2, openat2Resolver } from "./openat2.ts";
-import { ProcessFolder, type ProcessIdentity, processError } from "./pid.ts";
+import { isNodeRoot, ProcessFolder, type ProcessIdentity, processError } from "./pid.ts";
 import type { Resolver } from "./resolver.ts";
 import { RootedFileSystem } from "./rooted.ts";
 
 export interface FileSystemOptions {
   readonly signal?: AbortSignal;
-  /** Working time of one call, milliseconds; default 10,000. */
+  /** Working time of one call, milliseconds; default 10,000, and six times that for a walk. */
   readonly timeout?: number;
   /** How paths are resolved; default: `openat2` where the kernel and the FFI have it, else `walk`. */
   readonly resolver?: "openat2" | "walk";
@@ -36,7 +36,7 @@ export async function openFileSystem(
   try {
     root = openSync(`${folder.path}/root`, O_PATH | constants.O_DIRECTORY);
     if (!folder.alive()) throw new TrawlerError("TRAWLER_GONE", `process ${pid} has ended`);
-    if (options.allowNodeRoot !== true && folder.sharesRootWith(procRoot, root)) {
+    if (options.allowNodeRoot !== true && isNodeRoot(root, procRoot)) {
       throw new TrawlerError("TRAWLER_REFUSED", `process ${pid} has the node's own root`);
     }
     const guard = mountGuard([`${folder.path}/mountinfo`, OWN_MOUNTS]);

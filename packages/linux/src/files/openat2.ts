@@ -30,12 +30,14 @@ export function openat2Resolver(libc: Libc, crossing: Resolver): Resolver {
       if (code === "EXDEV" || code === "EAGAIN") return crossing.open(root, path, follow);
       throw new SystemError(code);
     },
-    child(folder, name) {
-      const result = attempt(libc, folder, name, O_PATH | constants.O_NOFOLLOW, ONE_ENTRY);
-      if (result >= 0) return result;
-      const code = errnoName(result);
-      if (code === "EAGAIN") return crossing.child(folder, name);
-      throw new SystemError(code);
+    entries(folder) {
+      return (name) => {
+        const result = attempt(libc, folder, name, O_PATH | constants.O_NOFOLLOW, ONE_ENTRY);
+        if (result >= 0) return result;
+        const code = errnoName(result);
+        if (code === "EAGAIN") return crossing.entries(folder)(name);
+        throw new SystemError(code);
+      };
     },
   };
 }

@@ -54,17 +54,6 @@ export class ProcessFolder implements Disposable {
     return found !== null && isAlive(found.state);
   }
 
-  /** Whether `/proc/PID/root` is also the root of the node's first process. */
-  sharesRootWith(procRoot: string, root: number): boolean {
-    try {
-      const node = statSync(`${procRoot}/1/root/.`, { bigint: true });
-      const member = fstatSync(root, { bigint: true });
-      return node.dev === member.dev && node.ino === member.ino;
-    } catch {
-      return false;
-    }
-  }
-
   #identity(): { readonly state: string; readonly startTicks: number } | null {
     try {
       return parseIdentity(readBounded(`${this.path}/stat`, 4096));
@@ -98,4 +87,21 @@ export function processError(error: unknown, pid: number): TrawlerError {
 
 function isAlive(state: string): boolean {
   return state !== "Z" && state !== "X" && state !== "x";
+}
+
+/**
+ * Whether an open root is also that of the node's first process. Where that one is hidden, it is compared with our own
+ * root, which is the node's unless we run in a container.
+ */
+export function isNodeRoot(root: number, procRoot: string): boolean {
+  const member = fstatSync(root, { bigint: true });
+  for (const path of [`${procRoot}/1/root/.`, "/"]) {
+    try {
+      const node = statSync(path, { bigint: true });
+      return node.dev === member.dev && node.ino === member.ino;
+    } catch {
+      // Hidden from us.
+    }
+  }
+  return false;
 }

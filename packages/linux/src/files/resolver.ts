@@ -5,8 +5,11 @@
 export interface Resolver {
   /** An O_PATH descriptor of `path`, taken from `root`; `follow` says whether a link in the last place is followed. */
   open(root: number, path: Buffer, follow: boolean): number;
-  /** An O_PATH descriptor of one entry of `folder`, never followed; EXDEV where another mount covers it. */
-  child(folder: number, name: Buffer): number;
+  /**
+   * How to open the entries of one folder, whose descriptor must stay open: each call gives an O_PATH descriptor, never of
+   * what a link points to; EXDEV where another mount covers the entry.
+   */
+  entries(folder: number): (name: Buffer) => number;
 }
 
 /** As the kernel's own bound for one path. */

@@ -24,6 +24,7 @@ const HIGHEST_MAX_BYTES = 256 * 1024 * 1024;
 const DEFAULT_LIST = 10_000;
 const DEFAULT_WALK = 100_000;
 const DEFAULT_DEPTH = 64;
+const WALK_FACTOR = 6;
 const HIGHEST_ENTRIES = 1_000_000;
 
 /** What a rooted file system stands on. `root` is an O_PATH descriptor that it takes over. */
@@ -93,7 +94,7 @@ export class RootedFileSystem implements FileSystemAccess, AsyncDisposable {
     };
     let walk: TreeWalk | undefined;
     try {
-      const budget = this.#budget(path, options);
+      const budget = this.#budget(path, options, WALK_FACTOR);
       const descriptor = this.#find(path, true);
       walk = new TreeWalk(this.#options.resolver, absolute(path), bounds, budget);
       this.#walks.add(walk);
@@ -146,8 +147,8 @@ export class RootedFileSystem implements FileSystemAccess, AsyncDisposable {
     }
   }
 
-  #budget(path: string, options: ReadOptions): Budget {
-    const budget = new Budget(path, this.#closed.signal, this.#options.timeout, options.signal);
+  #budget(path: string, options: ReadOptions, factor = 1): Budget {
+    const budget = new Budget(path, this.#closed.signal, this.#options.timeout * factor, options.signal);
     if (!this.#options.alive()) throw gone(path);
     return budget;
   }

@@ -17,6 +17,7 @@ export interface TreeBounds {
 interface Level {
   readonly descriptor: number;
   readonly path: string;
+  readonly open: (name: Buffer) => number;
   readonly names: Buffer[];
 }
 
@@ -80,7 +81,7 @@ export class TreeWalk implements Disposable {
     const path = joinPath(level.path, encodePath(name));
     let descriptor = -1;
     try {
-      descriptor = this.#resolver.child(level.descriptor, name);
+      descriptor = level.open(name);
       const stats = fstatSync(descriptor);
       const link = stats.isSymbolicLink() ? encodePath(linkText(level.descriptor, name)) : null;
       const status = fileStatus(path, stats, link);
@@ -115,7 +116,8 @@ export class TreeWalk implements Disposable {
       if (truncated) this.#cut = true;
       this.#left -= entries.length;
       const names = entries.map((entry) => entry.name).sort(Buffer.compare);
-      this.#levels.push({ descriptor, path, names: names.reverse() });
+      const open = this.#resolver.entries(descriptor);
+      this.#levels.push({ descriptor, path, open, names: names.reverse() });
     } catch (error) {
       closeQuietly(descriptor);
       throw error;

@@ -130,15 +130,15 @@ describe.skipIf(reason !== null)(
     });
 
     test("a thread that never answers costs its own call its deadline", async () => {
-    const inside = sandbox();
-    const { pid } = await inside.listen("127.0.0.1:0");
-    const silent = new URL("data:text/javascript,setInterval(() => {}, 1000)");
-    const connect = connector(silent);
-    const work = connect.connect({ pid, procRoot }, { port: 80 }, { timeout: 50 });
-    expect(await codeOf(work)).toBe("TRAWLER_PLUGIN_TIMEOUT");
-  });
+      const inside = sandbox();
+      const { pid } = await inside.listen("127.0.0.1:0");
+      const silent = new URL("data:text/javascript,setInterval(() => {}, 1000)");
+      const connect = connector(silent);
+      const work = connect.connect({ pid, procRoot }, { port: 80 }, { timeout: 50 });
+      expect(await codeOf(work)).toBe("TRAWLER_PLUGIN_TIMEOUT");
+    });
 
-  test("leaks no descriptor, whatever fails", async () => {
+    test("leaks no descriptor, whatever fails", async () => {
       const inside = sandbox();
       const { pid, ports } = await inside.listen("127.0.0.1:0");
       const port = ports[0] ?? 0;
@@ -161,7 +161,7 @@ describe.skipIf(reason !== null)(
   },
 );
 
-describe("NamespaceConnector in its own namespace", () => {
+describe("NamespaceConnector in its own namespace", { timeout: 60_000 }, () => {
   const self = { pid: process.pid, procRoot, allowNodeRoot: true };
 
   function listen(
