@@ -1,35 +1,15 @@
 import { existsSync, readdirSync, readlinkSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { tearDownDocker } from "./docker.ts";
-import { messageOf, TestbedError } from "./errors.ts";
+import { TestbedError } from "./errors.ts";
 import { removeChains } from "./iptables.ts";
-import { adminKubeconfig, kubectlWith } from "./kubectl.ts";
 import type { Layout } from "./layout.ts";
 import { killContainers, removeControlGroups, removeNotes, taskIds, unmountBelow } from "./leftovers.ts";
 import { withLock } from "./lock.ts";
 import { outsidePaths, removeNodeBridge, restoreSysctls, unlinkSocket } from "./machine.ts";
 import type { Progress } from "./progress.ts";
 import { readSettings, type Settings } from "./settings.ts";
-import { recordedNames, runningRecord, stopProcess } from "./supervise.ts";
-import { waitUntil } from "./wait.ts";
-
-/** Deletes all pods while the node can still do it in order: hooks, volumes, network. What stays is killed later. */
-const deletePods = async (layout: Layout, progress: Progress): Promise<void> => {
-  const running = (name: string): boolean => runningRecord(layout, name) !== undefined;
-  await stopProcess(layout, "controller-manager");
-  await stopProcess(layout, "scheduler");
-  rmSync(layout.staticPods, { recursive: true, force: true });
-  if (!["etcd", "containerd", "apiserver", "kubelet"].every(running)) return;
-  progress("deleting the pods");
-  const state = join(layout.containerd, "state");
-  try {
-    const args = ["delete", "pods", "--all", "--all-namespaces", "--grace-period=1", "--wait=false"];
-    await kubectlWith(adminKubeconfig(layout), args, { deadline: 20_000 });
-    await waitUntil("the pods to end", () => taskIds(state).length === 0, { deadline: 30_000 });
-  } catch (error) {
-    progress(`some pods are ended by force: ${messageOf(error)}`);
-  }
-};
+import { recordedNames, stopProcess } from "./supervise.ts";
 
 const removeIfEmpty = (folder: string): void => {
   if (!existsSync(folder)) return;
@@ -59,7 +39,9 @@ const cleanOutside = (layout: Layout, before: Settings["before"]): void => {
   for (const path of added) {
     // The device manager keeps its socket and notes at a fixed place.
     if (path === "/var/lib/kubelet") rmSync(join(path, "device-plugins"), { recursive: true, force: true });
-    if (path === "/run/containerd") rmSync(join(path, "s"), { recursive: true, force: true });
+    if (path === "/var/lib/cni") rmSync(join(path, "results"), { recursive: true, force: true });
+    if (path === "/run/containerd")
+      for (const folder of ["s", "runc"]) rmSync(join(path, folder), { recursive: true, force: true });
     if (path === "/etc/docker/key.json") rmSync(path);
     removeIfEmpty(path);
   }
@@ -75,14 +57,20 @@ export const down = (layout: Layout, progress: Progress): Promise<void> =>
     const before = readSettings(layout)?.before;
     if (existsSync(layout.docker)) progress("ending Docker");
     await tearDownDocker(layout);
-    await deletePods(layout, progress);
     progress("stopping the processes");
+    // First the kubelet, which would start again what is killed below.
     for (const name of ["kubelet", "apiserver"]) await stopProcess(layout, name);
     const rest = recordedNames(layout).filter((name) => name !== "containerd");
     await Promise.all(rest.map((name) => stopProcess(layout, name)));
-    const containers = new Set(taskIds(join(layout.containerd, "state")));
-    await killContainers(containers, layout.root);
+    const containers = new Set<string>();
+    const kill = async (): Promise<void> => {
+      for (const id of taskIds(join(layout.containerd, "state"))) containers.add(id);
+      await killContainers(containers, layout.root);
+    };
+    await kill();
     await stopProcess(layout, "containerd");
+    // What containerd was about to start meanwhile.
+    await kill();
     const stuck = await unmountBelow(layout.root);
     if (stuck.length > 0) throw new TestbedError(`Still mounted: ${stuck.join(", ")}`);
     progress("removing networks, control groups and files");

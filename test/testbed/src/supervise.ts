@@ -63,13 +63,16 @@ const fingerprintOf = ({ command, args, env = {}, files = new Map() }: Component
 
 const lastLines = (text: string): string => text.trimEnd().split("\n").slice(-12).join("\n");
 
-/** The API server would wait for its watches to end by themselves. */
-const grace: Readonly<Record<string, number>> = { apiserver: 1500 };
+/**
+ * Milliseconds between SIGTERM and SIGKILL. The API server would wait for its watches to end by themselves, and a
+ * broker for a quorum that may have gone.
+ */
+const graceOf = (name: string): number => (name === "apiserver" ? 1500 : name.startsWith("kafka-") ? 6000 : 15_000);
 
 /** Ends a component by the pid that its file names, and only if that is still the same process. */
 export const stopProcess = async (layout: Layout, name: string, signal: NodeJS.Signals = "SIGTERM"): Promise<void> => {
   const record = runningRecord(layout, name);
-  if (record !== undefined) await endProcess(record, { signal, grace: grace[name] ?? 15_000 });
+  if (record !== undefined) await endProcess(record, { signal, grace: graceOf(name) });
   rmSync(pidFile(layout, name), { force: true });
 };
 
