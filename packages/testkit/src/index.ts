@@ -1,6 +1,8 @@
 export * from "./answers.ts";
 export type { Case } from "./case.ts";
 export * from "./crawler-contract.ts";
+export * from "./emitter-contract.ts";
+export * from "./environment-contract.ts";
 export * from "./fake-access.ts";
 export * from "./fake-api.ts";
 export * from "./fake-host.ts";
@@ -10,4 +12,6 @@ export * from "./fake-workload.ts";
 export { checkFeature, checkSchemas } from "./features.ts";
 export { folderFs } from "./folder-fs.ts";
 export { type HostileAccess, hostileAccesses, silentAccess } from "./hostile.ts";
+export type { World } from "./instances.ts";
+export * from "./mode-contract.ts";
 export * from "./validate-frame.ts";
