@@ -1,6 +1,7 @@
 import {
   type CgroupReader,
   ContainerReader,
+  isNodeNetwork,
   locatePod,
   type NamespaceConnector,
   type NodeReader,
@@ -15,7 +16,6 @@ import {
   type NetworkAccess,
   type ProcessAccess,
   type Subject,
-  TrawlerError,
   type Workload,
 } from "@trawler/plugin-api";
 import { runningContainers } from "./containers.ts";
@@ -45,11 +45,12 @@ export class PodSubject implements Subject {
     this.#proc = openProcessAccess({
       files: node.files,
       bootTime: () => node.bootTime(),
-      pids: () => this.#pids(),
+      // Of the members, without the sandbox; none is no error: a pod waits between two runs of its containers.
+      pids: () => this.#network.memberPids(),
       belongs: (cgroup) => [...this.#containers.values()].some((container) => container.belongs(cgroup)),
       namespacePids: () => this.#network.pids(),
       namespaceBelongs: this.#network.belongs,
-      hostNetwork: () => this.#network.hostNetwork(),
+      hostNetwork: () => isNodeNetwork(node.files, this.#network),
     });
     this.#net = openNetwork(node.files, this.#network, this.#proc, connector);
   }
@@ -119,12 +120,5 @@ export class PodSubject implements Subject {
       if (reader !== undefined) members.set(id, { ...reader.access, meta: { workload: this.#workload, container } });
     }
     return members;
-  }
-
-  /** Of the members, without the sandbox. */
-  #pids(): readonly number[] {
-    const pids = this.#network.memberPids();
-    if (pids.length === 0) throw new TrawlerError("TRAWLER_GONE", "no container of the pod runs any more");
-    return pids;
   }
 }

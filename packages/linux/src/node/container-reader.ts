@@ -10,7 +10,7 @@ import { openProcessAccess } from "../proc/process-access.ts";
 import { readProcessStat } from "../proc/process-reader.ts";
 import { LazyFileSystem } from "./lazy-file-system.ts";
 import type { NodeReader } from "./node-reader.ts";
-import { openNetwork, type SubjectNetwork } from "./subject-network.ts";
+import { isNodeNetwork, openNetwork, type SubjectNetwork } from "./subject-network.ts";
 
 /** One running container, open: its cgroup, its processes, its files when they are first asked for. */
 export class ContainerReader implements AsyncDisposable {
@@ -92,7 +92,7 @@ export class ContainerReader implements AsyncDisposable {
       belongs: this.belongs,
       namespacePids: () => network.pids(),
       namespaceBelongs: network.belongs,
-      hostNetwork: () => network.hostNetwork(),
+      hostNetwork: () => isNodeNetwork(this.#node.files, network),
       ...(this.#handle.pid === undefined ? {} : { firstPid: this.#handle.pid }),
     });
   }

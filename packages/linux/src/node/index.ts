@@ -1,3 +1,3 @@
 export { ContainerReader } from "./container-reader.ts";
 export { NodeReader } from "./node-reader.ts";
-export { openNetwork, type SubjectNetwork } from "./subject-network.ts";
+export { isNodeNetwork, openNetwork, type SubjectNetwork } from "./subject-network.ts";

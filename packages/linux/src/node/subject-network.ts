@@ -28,17 +28,22 @@ export function openNetwork(
     interfaces: async () =>
       readInterfaces(files, { pids: network.pids(), belongs: network.belongs, hostNetwork: network.hostNetwork() }),
     connect: async (target, options = {}) => {
-      if ("port" in target && isNodes(files, network)) await checkHolder(proc, target.port, options.signal);
+      if ("port" in target && isNodeNetwork(files, network)) await checkHolder(proc, target.port, options.signal);
       return connector.connect(liveMember(files, network), target, options);
     },
   };
 }
 
-/** By what the environment says, else by the namespace itself: not every environment says it. */
-function isNodes(files: ProcFiles, network: SubjectNetwork): boolean {
+/** Whether the namespace is the node's: the environment says so, or the namespace itself, as not every one knows. */
+export function isNodeNetwork(files: ProcFiles, network: SubjectNetwork): boolean {
   if (network.hostNetwork()) return true;
   const node = findNodeNamespace(files);
-  return node !== null && network.pids().some((pid) => orNull(() => files.link(`${pid}/ns/net`)) === node.link);
+  if (node === null) return false;
+  for (const pid of network.pids()) {
+    const link = orNull(() => files.link(`${pid}/ns/net`));
+    if (link !== null) return link === node.link;
+  }
+  return false;
 }
 
 /** In the node's network a port may be anyone's: only one that a process of the subject listens on is its own. */

@@ -12,8 +12,9 @@ const SECRET_WORDS = [
   "masterauth",
 ];
 const REDACTED = "[redacted]";
-/** Bound of all arguments together, UTF-16 units. */
-const MAX_LENGTH = 4096;
+const CUT = "…";
+/** Bound of all arguments together with a byte between each, bytes of UTF-8. */
+const MAX_BYTES = 4096;
 
 /**
  * Arguments of `/proc/PID/cmdline`. A process title that a program wrote over it is one argument. Values whose key names
@@ -64,14 +65,21 @@ function isBareKey(word: string): boolean {
 
 function cap(parts: readonly string[]): readonly string[] {
   const capped: string[] = [];
-  let left = MAX_LENGTH;
+  let left = MAX_BYTES;
   for (const part of parts) {
-    if (part.length > left) {
-      if (left > 1) capped.push(`${part.slice(0, left - 1)}…`);
+    const size = Buffer.byteLength(part) + 1;
+    if (size > left) {
+      const room = left - Buffer.byteLength(CUT) - 1;
+      if (room >= 0) capped.push(`${beginning(part, room)}${CUT}`);
       break;
     }
     capped.push(part);
-    left -= part.length;
+    left -= size;
   }
   return capped;
+}
+
+/** The first bytes of a text, without half a character at their end. */
+function beginning(text: string, bytes: number): string {
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, bytes), { stream: true });
 }

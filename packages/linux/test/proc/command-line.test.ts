@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import { parseCommandLine } from "../../src/proc/command-line.ts";
+
+const parse = (...parts: readonly string[]): readonly string[] => parseCommandLine(`${parts.join("\0")}\0`);
+
+describe("command lines", () => {
+  test("arguments as they are; a title padded with blanks or NULs is one", () => {
+    expect(parse("nginx", "-g", "daemon off;")).toEqual(["nginx", "-g", "daemon off;"]);
+    expect(parse("a", "", "b")).toEqual(["a", "", "b"]);
+    expect(parseCommandLine("redis-server *:6379          ")).toEqual(["redis-server *:6379"]);
+    expect(parseCommandLine("nginx: worker process\0\0\0\0")).toEqual(["nginx: worker process"]);
+    expect(parseCommandLine("")).toEqual([]);
+  });
+
+  test.each([
+    [
+      ["mysql", "--password=hunter2"],
+      ["mysql", "--password=[redacted]"],
+    ],
+    [
+      ["x", "--password", "hunter2", "-v"],
+      ["x", "--password", "[redacted]", "-v"],
+    ],
+    [
+      ["x", "--api-key", "hunter2"],
+      ["x", "--api-key", "[redacted]"],
+    ],
+    [
+      ["x", "--no-password", "--verbose"],
+      ["x", "--no-password", "--verbose"],
+    ],
+    [
+      ["env", "PGPASSWORD=hunter2", "psql"],
+      ["env", "PGPASSWORD=[redacted]", "psql"],
+    ],
+    [
+      ["java", "-Ddb.secret=hunter2"],
+      ["java", "-Ddb.secret=[redacted]"],
+    ],
+    [
+      ["x", "access_token:hunter2"],
+      ["x", "access_token:[redacted]"],
+    ],
+    [
+      ["redis-server", "--requirepass", "hunter2"],
+      ["redis-server", "--requirepass", "[redacted]"],
+    ],
+    [
+      ["redis-server", "requirepass", "hunter2"],
+      ["redis-server", "requirepass", "[redacted]"],
+    ],
+    [
+      ["sh", "-c", "run --token hunter2 && ok"],
+      ["sh", "-c", "run --token [redacted] && ok"],
+    ],
+    [
+      ["x", '{"a":1,"password":"hunter2"}'],
+      ["x", '{"a":1,"password":[redacted]'],
+    ],
+    [
+      ["x", "redis://user:hunter2@db:6379/0"],
+      ["x", "redis://[redacted]@db:6379/0"],
+    ],
+    [
+      ["x", "--url=postgres://u:hunter2@db/x"],
+      ["x", "--url=postgres://[redacted]@db/x"],
+    ],
+    [
+      ["cat", "/etc/passwd"],
+      ["cat", "/etc/passwd"],
+    ],
+    [
+      ["x", "--file=/run/secrets/db", "--next"],
+      ["x", "--file=/run/secrets/db", "--next"],
+    ],
+  ])("secrets: %j", (parts, expected) => {
+    expect(parse(...parts)).toEqual(expected);
+  });
+
+  test("C87: 130 kB are cut to 4 KiB together, with a mark, invalid UTF-8 included", () => {
+    const bytes = Buffer.concat([Buffer.from("app\0\xff\xfe\0", "latin1"), Buffer.alloc(130_000, "x")]);
+    const parts = parseCommandLine(bytes.toString("utf8"));
+    expect(Buffer.byteLength(`${parts.join("\0")}\0`)).toBe(4096);
+    expect(parts.at(-1)).toMatch(/^x+…$/);
+    expect(parts[1]).toBe("\ufffd\ufffd");
+  });
+
+  test("many empty and many secret arguments stay bounded", () => {
+    expect(parseCommandLine(`a\0${"b\0".repeat(10_000)}`).length).toBeLessThanOrEqual(4097);
+    expect(parseCommandLine(`a${"\0".repeat(20_000)}b`).length).toBeLessThanOrEqual(4097);
+    expect(Buffer.byteLength(parse("é".repeat(10_000)).join())).toBeLessThanOrEqual(4096);
+    expect(parse("é".repeat(10_000))[0]).toMatch(/^é+…$/);
+    expect(parseCommandLine(`--password=${"token".repeat(3000)}`)).toEqual(["--password=[redacted]"]);
+  });
+});
