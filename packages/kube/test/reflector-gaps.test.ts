@@ -156,14 +156,14 @@ describe("gaps", () => {
     await until(opened(harness));
     harness.api.silently(() => harness.api.delete(PODS, "a"));
     harness.api.resourceVersion = 450n;
+    const lost: boolean[] = [];
     harness.api.fault = ({ verb }) => {
-      if (verb === "watch" && harness.reflector.snapshot().epoch === 0) return { status: 410 };
-      return undefined;
+      if (verb === "list") lost.push(harness.told.includes("-a"));
+      return verb === "watch" && harness.reflector.snapshot().epoch === 0 ? { status: 410 } : undefined;
     };
     harness.api.breakWatches("end");
-    await until(() => harness.reflector.snapshot().staleLists === 2);
-    expect(harness.told.includes("-a")).toBe(false);
-    await until(() => harness.told.includes("-a") && harness.reflector.snapshot().state === "synced");
+    await until(() => harness.told.includes("-a") && harness.told.at(-1) === "back");
+    expect(lost).toEqual([false, false, false]);
     expect(harness.reflector.snapshot()).toMatchObject({ epoch: 1, staleLists: 3, resourceVersion: "450" });
   });
 
