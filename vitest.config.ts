@@ -28,6 +28,7 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 180_000,
           hookTimeout: 600_000,
+          teardownTimeout: 120_000,
         },
       },
       {
