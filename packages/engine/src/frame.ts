@@ -9,7 +9,6 @@ import {
 import type { CallResult } from "./crawl-one.ts";
 import { cleanResource, describe } from "./describe.ts";
 import { ProblemList } from "./problem.ts";
-import { redactText } from "./redact.ts";
 import { clip } from "./text.ts";
 import { uuid7 } from "./uuid.ts";
 
@@ -65,7 +64,7 @@ function buildContainer(container: Container, { features, problems }: CallResult
   return {
     name,
     id,
-    image: redactText(clip(image, 1024)),
+    image: clip(image, 1024),
     digest,
     type,
     state: { status, reason, startedAt, finishedAt, exitCode, restarts, lastTermination },
