@@ -59,12 +59,13 @@ function cleanMap(map: StringMap, what: string, max: number, problems: Problem[]
   let cut = 0;
   for (const [name, value] of Object.entries(map)) {
     if (DROPPED.has(name)) continue;
-    const text = clip(redactNamed(name, value), max);
+    const safe = redactNamed(name, value);
+    const text = clip(safe, max);
     bytes += Buffer.byteLength(name) + Buffer.byteLength(text);
     if (bytes > MAX_MAP) left++;
     else {
       clean[name] = text;
-      if (value.length > max) cut++;
+      if (text.length < safe.length) cut++;
     }
   }
   if (cut > 0) problems.push(makeProblem(null, "truncated", `${cut} ${what}s were longer than ${max} bytes`));

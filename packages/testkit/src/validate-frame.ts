@@ -9,7 +9,7 @@ export type FeatureJsonSchemas = Readonly<Record<string, JsonSchema>>;
 
 /** Makes a check of whole frames: the envelope, and each feature by the schema of its type. An unknown type is an error. */
 export function frameValidator(features: FeatureJsonSchemas): ValidateFrame {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+  const ajv = newAjv();
   const envelope = ajv.compile(frameJsonSchema());
   const byType = new Map(Object.entries(features).map(([type, schema]) => [type, ajv.compile(withoutId(schema))]));
   return (frame) => [
@@ -21,10 +21,16 @@ export function frameValidator(features: FeatureJsonSchemas): ValidateFrame {
   ];
 }
 
+let envelopeOnly: ValidateFunction | undefined;
+
 /** The envelope alone. */
 export function validateFrame(frame: unknown): readonly string[] {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
-  return faults(ajv.compile(frameJsonSchema()), frame, "");
+  envelopeOnly ??= newAjv().compile(frameJsonSchema());
+  return faults(envelopeOnly, frame, "");
+}
+
+function newAjv(): Ajv2020 {
+  return new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
 }
 
 function faults(check: ValidateFunction, value: unknown, where: string): readonly string[] {
