@@ -1,3 +1,4 @@
+import { podKey } from "../join/join.ts";
 import type { RuntimeContainer, RuntimeContainerState, RuntimePod } from "../join/runtime.ts";
 import type { ContainerStatus, PodRecord } from "../pods/record.ts";
 
@@ -21,6 +22,7 @@ const STATES: Readonly<Record<ContainerStatus["status"], RuntimeContainerState>>
  * found in the cgroup tree by container id. A cgroup of an id that no status names is the sandbox, or too young.
  */
 export function runtimePodOf(record: PodRecord, cgroup: PodCgroup | null, observedAt: string): RuntimePod {
+  const uid = podKey(record);
   const containers: RuntimeContainer[] = [];
   for (const status of record.statuses) {
     if (status.id === null) continue;
@@ -47,12 +49,12 @@ export function runtimePodOf(record: PodRecord, cgroup: PodCgroup | null, observ
   return {
     source: "api",
     observedAt,
-    uid: record.uid,
+    uid,
     namespace: record.namespace,
     name: record.name,
     sandbox: {
       id: "",
-      uid: record.uid,
+      uid,
       namespace: record.namespace,
       name: record.name,
       attempt: 0,
