@@ -46,6 +46,8 @@ async function round(net: Net, options: Search): Promise<Found | Failure | null>
       const result = await look(net, { ...options, port, path });
       if (result.state === "ok") return result;
       if (best === null || rank(result) > rank(best)) best = result;
+      // The round is over; what it saw is remembered, so that it is not made again at once.
+      if (options.signal.aborted) return best;
       // No path of this port will do better, and each would cost a deadline or a line in the error log.
       if (result.state === "down" || result.state === "tls_required") break;
     }

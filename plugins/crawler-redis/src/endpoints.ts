@@ -31,8 +31,8 @@ const MAX_ENDPOINTS = 8;
 
 export interface Endpoints {
   readonly endpoints: readonly Endpoint[];
-  /** A server's process runs here. */
-  readonly running: boolean;
+  /** A server's process runs here, and it is known to listen nowhere (or not on the declared port). */
+  readonly deaf: boolean;
 }
 
 /**
@@ -45,7 +45,8 @@ export function findEndpoints(sighting: Sighting): Endpoints {
   const running = servers.size > 0;
   const listening = sighting.sockets.filter(({ state }) => state === "LISTEN");
   const chosen = sighting.attributed ? attributed(listening, servers, sighting) : guessed(listening, running, sighting);
-  return { endpoints: chosen.slice(0, MAX_ENDPOINTS), running };
+  const deaf = sighting.attributed && running && chosen.length === 0;
+  return { endpoints: chosen.slice(0, MAX_ENDPOINTS), deaf };
 }
 
 function attributed(listening: readonly SocketStatus[], servers: ReadonlySet<number>, { port }: Sighting): Endpoint[] {

@@ -1,10 +1,10 @@
 import { type Access, type CrawlContext, defineCrawler } from "@trawler/plugin-api";
 import * as z from "zod";
-import { ask, type Question } from "./ask.ts";
+import { ask } from "./ask.ts";
 import { type Endpoint, findEndpoints, SERVERS } from "./endpoints.ts";
 import { redis, redisCommand, redisDatabase } from "./feature.ts";
 import { parseInfo } from "./parse.ts";
-import type { FailureState } from "./reply.ts";
+import type { FailureState, Reply } from "./reply.ts";
 import { commands, databases, figuresOf, healthOf } from "./report.ts";
 
 const MAX_ROWS = 500;
@@ -51,13 +51,16 @@ export default defineCrawler({
     };
     return {
       async *crawl(access, context) {
-        const { endpoints, running } = await locate(access, context, config.port ?? null);
-        if (endpoints.length === 0 && running) {
-          const reason = "its process runs but listens nowhere";
+        const { endpoints, deaf } = await locate(access, context, config.port ?? null);
+        if (deaf) {
+          const reason = "its process runs but does not listen";
           yield { type: "redis", key: "redis", value: { state: "down" as const, reason, "server.port": null } };
         }
-        for (const endpoint of endpoints)
-          yield* report(access, context, { ...question, endpoint, signal: context.signal });
+        const asked = endpoints.map(async (endpoint) => ({
+          endpoint,
+          reply: await ask(access.net, { ...question, endpoint, signal: context.signal }),
+        }));
+        for (const { endpoint, reply } of await Promise.all(asked)) yield* report(endpoint, reply, context);
       },
     };
   },
@@ -72,18 +75,16 @@ async function locate(
   const port = declared === null ? null : Number(declared);
   if (port !== null && !(Number.isInteger(port) && port >= 1 && port <= 65_535)) {
     problem("failed", "the annotation's `port` is no port number");
-    return { endpoints: [], running: false };
+    return { endpoints: [], deaf: false };
   }
   const [running, { sockets, attributed }] = await Promise.all([proc.commands({ signal }), proc.sockets({ signal })]);
   const { workload, container } = meta;
   return findEndpoints({ commands: running, sockets, attributed, workload, container, port });
 }
 
-async function* report({ net }: Pick<Access, "net">, { problem }: CrawlContext, question: Question) {
-  const { endpoint } = question;
+function* report(endpoint: Endpoint, reply: Reply, { problem }: Pick<CrawlContext, "problem">) {
   const key = keyOf(endpoint);
   const port = { "server.port": "port" in endpoint ? endpoint.port : null };
-  const reply = await ask(net, question);
   if (reply.state !== "ok") {
     const code = PROBLEMS.get(reply.state);
     if (code !== undefined) problem(code, `${key}: ${reply.reason}`);

@@ -165,7 +165,7 @@ describe("redis crawler, against fake servers that fail on purpose", () => {
 
   test("a process that listens nowhere is down", async () => {
     const { first } = await crawl({ sockets: [] });
-    expect(first).toEqual({ state: "down", reason: "its process runs but listens nowhere", "server.port": null });
+    expect(first).toEqual({ state: "down", reason: "its process runs but does not listen", "server.port": null });
   });
 
   test("an annotation points at a port; one that is no port is a problem", async () => {

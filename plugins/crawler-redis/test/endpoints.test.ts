@@ -54,6 +54,12 @@ describe("findEndpoints", () => {
     expect(endpoints({ ...blind, workload: shared })).toEqual([]);
   });
 
+  test("a server that listens nowhere is deaf only where that is known", () => {
+    expect(findEndpoints(sighting({ sockets: [] }))).toEqual({ endpoints: [], deaf: true });
+    expect(findEndpoints(sighting({ sockets: [], attributed: false }))).toEqual({ endpoints: [], deaf: false });
+    expect(findEndpoints(sighting({ sockets: [], commands: [] }))).toEqual({ endpoints: [], deaf: false });
+  });
+
   test("asks a bounded number of servers", () => {
     const sockets = Array.from({ length: 100 }, (_, index) => listens(7000 + index));
     expect(endpoints({ sockets })).toHaveLength(8);

@@ -22,12 +22,14 @@ export function frameLine(envelope: Envelope, colours: boolean): string {
     `cpu ${(total(frame, "cpu", "cpu.usage")?.toFixed(3) ?? "-").padStart(7)}`,
     `mem ${size(total(frame, "memory", "memory.working_set")).padStart(9)}`,
     `net ${size(received).padStart(9)} in ${size(transmitted).padStart(9)} out`,
-    `${String(frame.containers.length).padStart(2)} ${frame.containers.length === 1 ? "container " : "containers"}`,
-    problems === 0 ? "" : paint(COLOURS.problem, `${problems} ${problems === 1 ? "problem" : "problems"}`),
+    frame.kind === "host" ? "" : counted(frame.containers.length, "container").padStart(13),
+    problems === 0 ? "" : paint(COLOURS.problem, counted(problems, "problem")),
   ]
     .join("  ")
     .trimEnd();
 }
+
+const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
 
 function decode(envelope: Envelope): Frame | null {
   try {
