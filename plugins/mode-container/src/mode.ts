@@ -17,9 +17,7 @@ export class ContainerMode implements Mode, AsyncDisposable {
   }
 
   async open(workload: Workload): Promise<Subject> {
-    const subject = new ContainerSubject(this.#node, this.#connector, workload);
-    await subject.update(workload);
-    return subject;
+    return new ContainerSubject(this.#node, this.#connector, workload);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -27,47 +25,47 @@ export class ContainerMode implements Mode, AsyncDisposable {
   }
 }
 
+/** Kept open until it is disposed: what has ended answers TRAWLER_GONE. */
 class ContainerSubject implements Subject {
   readonly members: ReadonlyMap<string, Partial<Access>> = new Map();
   readonly #node: NodeReader;
   readonly #connector: NamespaceConnector;
   #workload: Workload;
-  #reader: ContainerReader | null = null;
-  #pid: number | undefined;
+  #reader: ContainerReader;
 
   constructor(node: NodeReader, connector: NamespaceConnector, workload: Workload) {
     this.#node = node;
     this.#connector = connector;
     this.#workload = workload;
+    this.#reader = this.#open();
   }
 
   get access(): Partial<Access> {
     const meta = { workload: this.#workload, container: this.#workload.containers[0] ?? null };
-    return { ...this.#reader?.access, meta };
+    return { ...this.#reader.access, meta };
   }
 
   /** The same container may be started again, with another first process and a new cgroup under the old name. */
   async update(workload: Workload): Promise<void> {
+    const before = this.#workload.handle.pid;
     this.#workload = workload;
-    const runs = workload.lifecycle === "running" && workload.containers[0]?.state.status !== "terminated";
     const { pid } = workload.handle;
-    if (this.#reader !== null && runs && pid === this.#pid) return;
-    await this[Symbol.asyncDispose]();
-    if (!runs) return;
-    this.#pid = pid;
+    if (pid === undefined || pid === before) return;
+    await this.#reader[Symbol.asyncDispose]();
+    this.#reader = this.#open();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#reader[Symbol.asyncDispose]();
+  }
+
+  #open(): ContainerReader {
+    const { id, handle } = this.#workload;
     const network = new ContainerNetwork(
       () => this.#workload,
       () => this.#reader,
     );
-    this.#reader = new ContainerReader(this.#node, workload.handle.containerId ?? workload.id, workload.handle, {
-      network,
-      connector: this.#connector,
-    });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    const reader = this.#reader;
-    this.#reader = null;
-    await reader?.[Symbol.asyncDispose]();
+    const options = { network, connector: this.#connector };
+    return new ContainerReader(this.#node, handle.containerId ?? id, handle, options);
   }
 }

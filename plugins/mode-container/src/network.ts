@@ -4,9 +4,9 @@ import type { Workload } from "@trawler/plugin-api";
 /** The network namespace that a container is in: its own, another container's (`container:` network) or the node's. */
 export class ContainerNetwork implements SubjectNetwork {
   readonly #workload: () => Workload;
-  readonly #reader: () => ContainerReader | null;
+  readonly #reader: () => ContainerReader;
 
-  constructor(workload: () => Workload, reader: () => ContainerReader | null) {
+  constructor(workload: () => Workload, reader: () => ContainerReader) {
     this.#workload = workload;
     this.#reader = reader;
   }
@@ -17,10 +17,10 @@ export class ContainerNetwork implements SubjectNetwork {
   }
 
   pids(): readonly number[] {
-    return this.#reader()?.pids() ?? [];
+    return this.#reader().pids();
   }
 
-  readonly belongs = (cgroup: string): boolean => this.#reader()?.belongs(cgroup) ?? false;
+  readonly belongs = (cgroup: string): boolean => this.#reader().belongs(cgroup);
 
   addresses(): readonly string[] {
     return this.#workload().status?.ips ?? [];

@@ -11,11 +11,13 @@ import {
 import {
   type Access,
   type CallContext,
+  type CgroupAccess,
   type Container,
   errorMessage,
   type NetworkAccess,
   type ProcessAccess,
   type Subject,
+  unsupported,
   type Workload,
 } from "@trawler/plugin-api";
 import { runningContainers } from "./containers.ts";
@@ -29,6 +31,7 @@ export class PodSubject implements Subject {
   readonly #network: PodNetwork;
   readonly #proc: ProcessAccess;
   readonly #net: NetworkAccess;
+  readonly #figures: CgroupAccess;
   #workload: Workload;
   #cgroup: CgroupReader | null = null;
   #members: ReadonlyMap<string, Partial<Access>> = new Map();
@@ -53,14 +56,20 @@ export class PodSubject implements Subject {
       hostNetwork: () => isNodeNetwork(node.files, this.#network),
     });
     this.#net = openNetwork(node.files, this.#network, this.#proc, connector);
+    this.#figures = {
+      cpu: async () => this.#pod().cpu(),
+      memory: async () => this.#pod().memory(),
+      block: async () => this.#pod().block(),
+      pids: async () => this.#pod().pids(),
+    };
   }
 
   get access(): Partial<Access> {
     return {
       proc: this.#proc,
+      cgroup: this.#figures,
       net: this.#net,
       meta: { workload: this.#workload, container: null },
-      ...(this.#cgroup === null ? {} : { cgroup: this.#cgroup }),
     };
   }
 
@@ -96,12 +105,19 @@ export class PodSubject implements Subject {
   #open(id: string, handle: Container["handle"], { log }: CallContext): ContainerReader | null {
     try {
       const options = { network: this.#network, connector: this.#connector };
-      return new ContainerReader(this.#node, id, handle, options);
+      const container = new ContainerReader(this.#node, id, handle, options);
+      return container.exists() ? container : null;
     } catch (error) {
       // One member that cannot be opened is left out; the pod and the others are crawled.
       log.warn({ pod: this.#workload.name, container: id, error: errorMessage(error) }, "a container was not opened");
       return null;
     }
+  }
+
+  /** A pod that ended before it was seen has none; nor do drivers that do not group by pod. */
+  #pod(): CgroupReader {
+    if (this.#cgroup === null) throw unsupported("the pod has no cgroup of its own");
+    return this.#cgroup;
   }
 
   #openPod(): void {

@@ -48,13 +48,14 @@ export class ContainerReader implements AsyncDisposable {
   /** Whether the text of a `/proc/PID/cgroup` is that of one of its processes: a runtime's ids are unique. */
   readonly belongs = (cgroup: string): boolean => cgroup.includes(this.id);
 
+  /** Whether there is a cgroup of it, or a process. */
+  exists(): boolean {
+    return this.#cgroup !== null || this.#ownPids().length > 0;
+  }
+
   /** Throws TRAWLER_GONE where none is left. Without its cgroup every process of the node is asked for its own. */
   pids(): readonly number[] {
-    const { files, hierarchy, buffer } = this.#node;
-    const pids =
-      this.#cgroup === null
-        ? hostPids(files).filter((pid) => this.belongs(orNull(() => files.text(`${pid}/cgroup`)) ?? ""))
-        : cgroupPids(hierarchy, this.#cgroup.path, files, buffer);
+    const pids = this.#ownPids();
     if (pids.length === 0) throw this.#gone();
     return pids;
   }
@@ -62,6 +63,12 @@ export class ContainerReader implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#cgroup?.[Symbol.dispose]();
     await this.#files[Symbol.asyncDispose]();
+  }
+
+  #ownPids(): readonly number[] {
+    const { files, hierarchy, buffer } = this.#node;
+    if (this.#cgroup !== null) return cgroupPids(hierarchy, this.#cgroup.path, files, buffer);
+    return hostPids(files).filter((pid) => this.belongs(orNull(() => files.text(`${pid}/cgroup`)) ?? ""));
   }
 
   #locate(): CgroupReader | null {

@@ -1,0 +1,64 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { environmentContract, fakeHost, fakeNode } from "@trawler/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { hostWorkload, parseMachineId } from "../src/environment.ts";
+import environment from "../src/index.ts";
+
+const ID = "0123456789abcdef0123456789abcdef";
+
+/** A folder that stands for the host's root. */
+function root(machineId: string | null): string {
+  const folder = mkdtempSync(join(tmpdir(), "trawler-host-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, "etc"));
+  if (machineId !== null) writeFileSync(join(folder, "etc/machine-id"), machineId);
+  return folder;
+}
+
+async function reported(folder: string) {
+  const node = { ...fakeNode, paths: { ...fakeNode.paths, root: folder } };
+  const instance = await environment.create({}, fakeHost({ node }));
+  const { signal } = new AbortController();
+  const log = fakeHost().log;
+  for await (const event of instance.discover({ signal, log })) {
+    if (event.type === "added") return event.workload;
+  }
+  throw new Error("nothing was reported");
+}
+
+describe("contract", () => {
+  for (const { name, run } of environmentContract(environment, { world: async () => ({}) })) test(name, run);
+});
+
+test("the host's id is its machine id, below the host's root", async () => {
+  const workload = await reported(root(`${ID}\n`));
+  expect(workload).toMatchObject({
+    kind: "host",
+    id: ID,
+    name: "node-a",
+    handle: { pid: 1 },
+    containers: [],
+    resource: { "host.name": "node-a", "host.id": ID, "os.type": "linux" },
+  });
+});
+
+test.each([null, "", "uninitialized\n", "not an id\n"])(
+  "without a machine id (%j) it is the node's name",
+  async (text) => {
+    expect((await reported(root(text))).id).toBe("node-a");
+  },
+);
+
+test("a machine id is 32 hexadecimal digits", () => {
+  expect(parseMachineId(` ${ID}\n`)).toBe(ID);
+  expect(parseMachineId(ID.toUpperCase())).toBeNull();
+  expect(hostWorkload(fakeNode, ID).metadata.complete).toBe(true);
+});
+
+test("it is always found", async () => {
+  const host = fakeHost();
+  const { signal } = new AbortController();
+  expect(await environment.detect?.({}, host, { signal, log: host.log })).toMatchObject({ found: true });
+});
