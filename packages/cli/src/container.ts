@@ -11,6 +11,7 @@ import {
 } from "@trawler/engine";
 import {
   type Clock,
+  type Envelope,
   type Environment,
   type EnvironmentPlugin,
   errorMessage,
@@ -70,8 +71,8 @@ export interface Parts {
   readonly instance: string;
   /** How often a plugin that may start later is tried; for ever where absent. */
   readonly startAttempts?: number;
-  /** The host's own emitters, beside the configured ones of each pipeline. */
-  readonly extraEmitters?: readonly EmitterInstance[];
+  /** Is shown what the first emitter of each pipeline is given. */
+  readonly tap?: (envelopes: readonly Envelope[]) => void;
 }
 
 /** What the process shares, and a way to build pipelines on it. Disposing closes what was built, the last first. */
@@ -89,7 +90,7 @@ export function compose({
   signal,
   instance,
   startAttempts,
-  extraEmitters = [],
+  tap,
 }: Parts): Composition {
   const process = root.createChildContainer();
   const stack = new AsyncDisposableStack();
@@ -126,14 +127,14 @@ export function compose({
           return started;
         },
       });
-      registerPipeline(scope, extraEmitters);
+      registerPipeline(scope, tap);
       return scope.resolve(PIPELINE);
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
 
-function registerPipeline(scope: DependencyContainer, extraEmitters: readonly EmitterInstance[]): void {
+function registerPipeline(scope: DependencyContainer, tap: Parts["tap"]): void {
   scope.register(ENVIRONMENT, {
     useFactory: instanceCachingFactory(async (c) =>
       needed(await c.resolve(STARTER)(c.resolve(SETTINGS).environment), "environment"),
@@ -167,7 +168,7 @@ function registerPipeline(scope: DependencyContainer, extraEmitters: readonly Em
       const { emitters, queue } = c.resolve(SETTINGS);
       const started = await Promise.all(emitters.map((settings) => c.resolve(STARTER)(settings)));
       const own = started.filter((instance) => instance !== null).map((instance) => ({ ...instance, queue }));
-      return [...own, ...extraEmitters];
+      return tap ? own.map((emitter, index) => (index === 0 ? tapped(emitter, tap) : emitter)) : own;
     }),
   });
   scope.register(PIPELINE, {
@@ -194,11 +195,37 @@ function registerPipeline(scope: DependencyContainer, extraEmitters: readonly Em
         agent: c.resolve(AGENT),
         clock: c.resolve(CLOCK),
         log: c.resolve(LOG).child({ pipeline: id }),
-        metrics: c.resolve(METRICS),
+        metrics: labelled(c.resolve(METRICS), id),
       });
       return { settings, pipeline, found: () => environment.instance.describe?.() ?? null };
     }),
   });
+}
+
+function tapped(emitter: EmitterInstance, tap: (envelopes: readonly Envelope[]) => void): EmitterInstance {
+  const { instance } = emitter;
+  return {
+    ...emitter,
+    instance: {
+      ...(instance.maxBytes === undefined ? {} : { maxBytes: instance.maxBytes }),
+      write: (envelopes, context) => {
+        tap(envelopes);
+        return instance.write(envelopes, context);
+      },
+    },
+  };
+}
+
+/** Gauges of several pipelines must not overwrite each other. */
+function labelled(metrics: EngineMetrics, pipeline: string): EngineMetrics {
+  return {
+    crawlDuration: (...args) => metrics.crawlDuration(...args),
+    problem: (...args) => metrics.problem(...args),
+    frame: (...args) => metrics.frame(...args),
+    framesLost: (...args) => metrics.framesLost(...args),
+    slotsSkipped: (...args) => metrics.slotsSkipped(...args),
+    gauge: (name, labels, value) => metrics.gauge(name, { ...labels, pipeline }, value),
+  };
 }
 
 function needed<T>(instance: T | null, kind: string): T {

@@ -63,7 +63,7 @@ export function formatPlan(plan: Plan, { strong, name, faint }: Paint): string {
       const rules = [rule("image", plugin.match?.image), rule("process", plugin.match?.process)].filter(
         (text) => text !== "",
       );
-      lines.push(row(first ? "crawlers" : "", `${name(id)}  ${faint(`where ${rules.join(" or ")}`)}`));
+      lines.push(row(first ? "crawlers" : "", `${name(id)}  ${faint(`where ${rules.join(", or ")}`)}`));
     }
     lines.push(row("emitters", `${emitters.map(({ id }) => name(id)).join(" ")}`));
     for (const [index, fault] of left.entries()) lines.push(row(index === 0 ? "left out" : "", faint(fault)));
@@ -95,7 +95,7 @@ export function planFields({ configuration, node, pipelines, environments, serve
 }
 
 function rule(what: string, globs: readonly string[] | undefined): string {
-  return globs && globs.length > 0 ? `${what} is ${globs.join(", ")}` : "";
+  return globs && globs.length > 0 ? `${what} is ${globs.slice(0, 3).join(", ")}${globs.length > 3 ? " …" : ""}` : "";
 }
 
 function wrap(words: readonly string[], width: number): readonly string[] {

@@ -50,7 +50,7 @@ export async function createPrometheus(): Promise<PrometheusMetrics> {
     subjects: gauge("trawler_subjects", "Subjects that are crawled now.", ["pipeline"]),
     queue_frames: gauge("trawler_queue_frames", "Frames that wait for an emitter.", ["pipeline", "emitter"]),
     queue_bytes: gauge("trawler_queue_bytes", "Bytes that wait for an emitter.", ["pipeline", "emitter"]),
-    stuck: gauge("trawler_stuck", "Calls into plugins that were given up and have not returned.", [
+    stuck: gauge("trawler_stuck", "Calls into crawlers that were given up and have not returned.", [
       "pipeline",
       "plugin",
     ]),

@@ -18,6 +18,7 @@ const MOST_READERS = 8;
 /** Hands frames to whoever reads /v1/frames; a slow reader misses frames and holds nothing up. */
 export class FrameReaders {
   readonly #readers = new Map<ServerResponse, string | null>();
+  #last: ReadonlySet<string> = new Set();
 
   /** `name` null = all subjects. */
   add(response: ServerResponse, name: string | null): boolean {
@@ -27,7 +28,10 @@ export class FrameReaders {
     return true;
   }
 
-  write(envelopes: readonly Envelope[]): void {
+  /** What was in the batch before is one that is tried again. */
+  write(batch: readonly Envelope[]): void {
+    const envelopes = batch.filter(({ id }) => !this.#last.has(id));
+    this.#last = new Set(batch.map(({ id }) => id));
     for (const [response, name] of this.#readers) {
       for (const envelope of envelopes) {
         if (name !== null && envelope.name !== name && envelope.key !== name) continue;

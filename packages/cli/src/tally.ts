@@ -4,7 +4,7 @@ import type { Clock } from "@trawler/plugin-api";
 /** What the agent says of itself once a minute. */
 export interface Tally {
   readonly pods: number;
-  /** Since the last line. */
+  /** Written since the last line by the emitter that wrote most, as each writes all. */
   readonly frames: number;
   readonly lost: number;
   readonly skipped: number;
@@ -20,7 +20,7 @@ export class Tallying implements EngineMetrics {
   readonly #clock: Clock;
   readonly #subjects = new Map<string, number>();
   readonly #queues = new Map<string, { frames: number; emptyAt: number }>();
-  #frames = 0;
+  readonly #sent = new Map<string, number>();
   #lost = 0;
   #skipped = 0;
 
@@ -35,13 +35,13 @@ export class Tallying implements EngineMetrics {
     const queues = [...this.#queues.values()];
     const tally = {
       pods: sum(this.#subjects.values()),
-      frames: this.#frames,
+      frames: Math.max(0, ...this.#sent.values()),
       lost: this.#lost,
       skipped: this.#skipped,
       queued: sum(queues.map(({ frames }) => frames)),
       lag: Math.max(0, ...queues.map(({ frames, emptyAt }) => (frames === 0 ? 0 : Math.round(now - emptyAt)))),
     };
-    this.#frames = 0;
+    this.#sent.clear();
     this.#lost = 0;
     this.#skipped = 0;
     return tally;
@@ -51,7 +51,7 @@ export class Tallying implements EngineMetrics {
   problem: EngineMetrics["problem"] = (...args) => this.#next?.problem(...args);
 
   frame: EngineMetrics["frame"] = (reason, emitter, result) => {
-    if (result === "sent") this.#frames++;
+    if (result === "sent") this.#sent.set(emitter, (this.#sent.get(emitter) ?? 0) + 1);
     this.#next?.frame(reason, emitter, result);
   };
 

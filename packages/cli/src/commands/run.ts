@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { EmitterInstance } from "@trawler/engine";
 import { type BuiltPipeline, compose } from "../container.ts";
 import { serveHealth } from "../http.ts";
 import type { Log } from "../log.ts";
@@ -38,8 +37,7 @@ export async function run(options: CommonOptions & { readonly once?: boolean }, 
       metrics,
       signal: stop,
       instance: randomUUID(),
-      extraEmitters: options.once === true ? [] : [readersEmitter(readers)],
-      ...(options.once === true ? { startAttempts: 3 } : {}),
+      ...(options.once === true ? { startAttempts: 3 } : { tap: (envelopes) => readers.write(envelopes) }),
     }),
   );
   const resolved = await resolvePipelines(configuration, { catalogue, signal: stop, host: composition.pluginHost });
@@ -97,21 +95,6 @@ function unready(running: readonly BuiltPipeline[], expected: number): string | 
 async function showPlan(plan: Plan, { stderr }: World, log: Log): Promise<void> {
   if (stderr.terminal) await stderr.write(`${formatPlan(plan, stderr.colours ? COLOURS : PLAIN)}\n`);
   else log.info({ plan: planFields(plan) }, "plan");
-}
-
-/** An emitter of the host's own that hands frames to readers of the socket. */
-function readersEmitter(readers: FrameReaders): EmitterInstance {
-  return {
-    id: "socket",
-    plugin: { kind: "emitter", name: "socket" },
-    queue: { bytes: 1024 ** 2, frames: 100 },
-    instance: {
-      write: async (envelopes) => {
-        readers.write(envelopes);
-        return undefined;
-      },
-    },
-  };
 }
 
 function host(address: string): string {

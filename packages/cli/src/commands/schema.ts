@@ -1,5 +1,5 @@
 import { composeSchema, type JsonSchema } from "@trawler/config";
-import type { Plugin } from "@trawler/plugin-api";
+import { frameJsonSchema, type Plugin } from "@trawler/plugin-api";
 import type { PluginCatalogue } from "../catalogue.ts";
 import type { World } from "../world.ts";
 import { type CommonOptions, load } from "./common.ts";
@@ -13,7 +13,7 @@ export async function schema(
   const { catalogue } = await load(options, world);
   const value =
     what === "frame"
-      ? (await import("@trawler/plugin-api")).frameJsonSchema()
+      ? frameJsonSchema()
       : what === "config"
         ? await configSchema(catalogue)
         : await features(catalogue);
