@@ -11,10 +11,16 @@ import { awaitReady, launch, runningRecord, stopProcess } from "./supervise.ts";
 import { describeTestbed, type Testbed } from "./testbed.ts";
 import { up } from "./up.ts";
 
+export { installPackages } from "./apt.ts";
 export { type AuditedRequest, readAudit } from "./audit.ts";
+export { buildContainerd, buildKubernetes } from "./build-go.ts";
+export { type BuiltImages, buildImages } from "./build-images.ts";
+export { cached } from "./cache.ts";
 export { startDocker, stopDocker } from "./docker.ts";
 export { TestbedError } from "./errors.ts";
+export { fingerprint } from "./files.ts";
 export {
+  agentUser,
   busyboxImage,
   debianImage,
   kafkaAccount,
@@ -26,6 +32,7 @@ export {
 } from "./pins.ts";
 export { type Progress, progressOnStderr } from "./progress.ts";
 export { type RunOptions, type RunResult, run } from "./run.ts";
+export { agentRole } from "./render-kubernetes.ts";
 export type { UpChoice } from "./settings.ts";
 export type { ComponentStatus, TestbedStatus } from "./status.ts";
 export { type Testbed, testbedEnvironment } from "./testbed.ts";
@@ -37,6 +44,9 @@ export interface UpOptions extends UpChoice {
 }
 
 const layout = () => layoutFrom(process.env);
+
+/** Where builds are kept, by a hash of their pins. */
+export const cacheFolder = (): string => layout().cache;
 
 const settingsNow = (): Settings => {
   const settings = readSettings(layout());

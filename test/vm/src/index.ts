@@ -1,0 +1,1 @@
+export { buildGuest } from "./build-disk.ts";
