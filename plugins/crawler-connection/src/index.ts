@@ -42,11 +42,6 @@ export default defineCrawler({
   }),
 });
 
-const STATES: ReadonlyMap<string, string> = new Map([
-  ["ESTAB", "established"],
-  ["UNCONN", "listen"],
-]);
-
 function describeRow({ socket, listening }: Row) {
   const { protocol, localAddress, localPort, remoteAddress, remotePort, state, pid } = socket;
   const unix = protocol === "unix";
@@ -57,7 +52,7 @@ function describeRow({ socket, listening }: Row) {
     "network.local.port": unix ? null : localPort,
     "network.peer.address": listening ? null : remoteAddress,
     "network.peer.port": listening ? null : remotePort,
-    "network.connection.state": listening ? "listen" : (STATES.get(state) ?? state.toLowerCase().replaceAll("-", "_")),
+    "network.connection.state": listening ? "listen" : state.toLowerCase().replaceAll("-", "_"),
     pid,
   };
 }

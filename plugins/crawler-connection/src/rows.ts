@@ -55,7 +55,8 @@ export function rows(sockets: readonly SocketStatus[]): {
   };
 }
 
-const HOLDERLESS = new Set(["TIME_WAIT", "TIME-WAIT", "NEW_SYN_RECV", "NEW-SYN-RECV", "CLOSE", "CLOSED"]);
+/** By the names of ss(8). */
+const HOLDERLESS: ReadonlySet<string> = new Set(["TIME-WAIT", "SYN-RECV", "UNCONN"]);
 
 function rowOf(socket: SocketStatus): Row | null {
   const { protocol, localAddress, localPort, remoteAddress, remotePort, state } = socket;

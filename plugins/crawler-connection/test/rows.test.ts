@@ -41,7 +41,7 @@ describe("rows", () => {
   });
 
   test("leaves out states that no process holds, and unnamed unix sockets", () => {
-    const wait = listen(80, null, { state: "TIME_WAIT", remoteAddress: "192.0.2.1", remotePort: 1 });
+    const wait = listen(80, null, { state: "TIME-WAIT", remoteAddress: "192.0.2.1", remotePort: 1 });
     const unix = listen(0, 1, { protocol: "unix", localAddress: "" });
     expect(rows([wait, unix])).toEqual({ listening: [], peers: [] });
   });

@@ -4,13 +4,13 @@ import { parseOsRelease } from "./parse.ts";
 
 const text = (description: string) => z.string().nullable().describe(description);
 
-/** The operating system of an image, from os-release(5); the kernel only for the host, as containers share it. */
+/** The operating system of an image or of the host, from os-release(5). */
 export default defineCrawler({
   name: "os",
   description: "Reads which operating system a container's image or the host has.",
   config: z.strictObject({}),
   scope: "member",
-  needs: ["fs", "meta"],
+  needs: ["fs"],
   features: {
     os: z.strictObject({
       id: text("Lower-case word, such as `debian`."),
@@ -19,15 +19,13 @@ export default defineCrawler({
       version: text("Version number, such as `12`."),
       codename: text("Release name, such as `bookworm`."),
       prettyName: text("Name and version for people."),
-      kernel: text("Release of the running kernel; host only."),
     }),
   },
   create: () => ({
-    async *crawl({ fs, meta }, { signal }) {
+    async *crawl({ fs }, { signal }) {
       const release = await readOsRelease(fs, { signal });
       if (release === null) return;
-      const kernel = meta.workload.kind === "host" ? await readKernel(fs, { signal }) : null;
-      yield { type: "os", key: "os", value: { ...parseOsRelease(release), kernel } };
+      yield { type: "os", key: "os", value: { ...parseOsRelease(release) } };
     },
   }),
 });
@@ -44,14 +42,4 @@ async function readOsRelease(fs: FileSystemAccess, options: ReadOptions): Promis
   }
   if (failure !== undefined) throw failure;
   return null;
-}
-
-async function readKernel(fs: FileSystemAccess, options: ReadOptions): Promise<string | null> {
-  try {
-    const release = await fs.readText("/proc/sys/kernel/osrelease", { ...options, maxBytes: 1024 });
-    return release.trim() || null;
-  } catch {
-    // The door may be closed to /proc; the rest of the feature stands without it.
-    return null;
-  }
 }

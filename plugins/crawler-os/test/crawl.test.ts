@@ -1,11 +1,11 @@
 import { errorCode, type FileSystemAccess, TrawlerError } from "@trawler/plugin-api";
-import { fakeClock, fakeContext, fakeHost, fakeWorkload, silentAccess } from "@trawler/testkit";
+import { fakeClock, fakeContext, fakeHost, silentAccess } from "@trawler/testkit";
 import { expect, test } from "vitest";
 import os from "../src/index.ts";
 
 async function crawl(readText: FileSystemAccess["readText"]) {
   const crawler = await os.create({}, fakeHost());
-  const access = { fs: { ...silentAccess().fs, readText }, meta: { workload: fakeWorkload(), container: null } };
+  const access = { fs: { ...silentAccess().fs, readText } };
   const context = {
     ...fakeContext(),
     clock: fakeClock(),
