@@ -78,6 +78,14 @@ describe("lifecycle", () => {
     expect(join({ runtime: gone, api: null, owner: null }).lifecycle).toBe("ended");
   });
 
+  test("an empty sandbox that is down is what is left of a pod, unless it is young or declared", () => {
+    const at = (observedAt: string) => runtime({ sandbox: down, containers: [], observedAt });
+    expect(join({ runtime: at("2026-11-30T21:05:00.000Z"), api: null, owner: null }).lifecycle).toBe("ended");
+    expect(join({ runtime: at("2026-11-30T21:00:02.000Z"), api: null, owner: null }).lifecycle).toBe("waiting");
+    const api = seen({ status: { phase: "Pending", containerStatuses: [] } });
+    expect(join({ runtime: at("2026-11-30T21:05:00.000Z"), api }).lifecycle).toBe("waiting");
+  });
+
   test("a paused container counts as running", () => {
     expect(join({ runtime: runtime({ containers: [container({ state: "paused" })] }) }).lifecycle).toBe("running");
   });

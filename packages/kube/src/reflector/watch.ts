@@ -68,7 +68,7 @@ export async function watchFrom<T>(
     }
     return { by: idle.expired() ? "idle" : "end" };
   } catch (error) {
-    if (whole.expired()) return { by: "end" };
+    if (whole.expired() || signal.aborted) return { by: "end" };
     return idle.expired() ? { by: "idle" } : { by: "error", error };
   } finally {
     idle.signal.removeEventListener("abort", stop);
