@@ -15,7 +15,10 @@ export async function runGrid(
   const intoPeriod = ((clock.now() / 1000 - phaseOf(node) * every) % every) + every;
   let planned = clock.monotonic() + every - (intoPeriod % every);
   for (;;) {
-    await delay(Math.max(planned - clock.monotonic(), 0) * 1000, signal);
+    // A timer may be early by a part of a millisecond: a slot is never begun before its time.
+    for (let left = planned - clock.monotonic(); left > 0 && !signal.aborted; left = planned - clock.monotonic()) {
+      await delay(Math.ceil(left * 1000), signal);
+    }
     if (signal.aborted) return;
     const missed = Math.floor((clock.monotonic() - planned) / every);
     if (missed > 0) skipped(missed);

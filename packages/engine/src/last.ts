@@ -6,6 +6,9 @@ interface Sample {
   readonly features: readonly Feature[];
 }
 
+/** Rows of one crawler that are kept: long lists (processes, peers) would cost as much memory as all frames together. */
+const MAX_ROWS = 50;
+
 /** The last features that each crawler read of a subject and its members, for the `ended` frame. */
 export class LastFeatures {
   readonly #samples: Map<string, Map<string, Sample>> = new Map();
@@ -15,7 +18,8 @@ export class LastFeatures {
       // What failed or found nothing does not replace what was seen before.
       if (features.length === 0) continue;
       const ofTarget = this.#samples.get(target) ?? new Map<string, Sample>();
-      ofTarget.set(crawler, { time, features });
+      if (features.length <= MAX_ROWS) ofTarget.set(crawler, { time, features });
+      else ofTarget.delete(crawler);
       this.#samples.set(target, ofTarget);
     }
   }
@@ -26,6 +30,10 @@ export class LastFeatures {
     return Array.from(ofTarget).flatMap(([crawler, { time, features }]) =>
       except.has(crawler) ? [] : features.map((feature) => ({ ...feature, observedAt: feature.observedAt ?? time })),
     );
+  }
+
+  clear(): void {
+    this.#samples.clear();
   }
 
   /** Frees what belongs to containers that the workload no longer has. */

@@ -21,12 +21,25 @@ export class Outlet {
   readonly #stopping: AbortController = new AbortController();
   readonly #stopped: AbortController = new AbortController();
   readonly #running: Promise<unknown>;
+  #oversize = 0;
 
   constructor(options: OutletOptions) {
     const { emitters, log, metrics } = options;
     this.#options = options;
     this.#pumps = emitters.map((emitter) => new Pump({ emitter, log, metrics }));
     this.#running = Promise.all(this.#pumps.map((pump) => pump.run(this.#stopping.signal, this.#stopped.signal)));
+  }
+
+  /** What all emitters together have sent, lost and still hold, in envelopes and bytes. */
+  stats(): { sent: number; lost: number; queued: number; bytes: number } {
+    const sum = { sent: 0, lost: this.#oversize, queued: 0, bytes: 0 };
+    for (const { sent, lost, queue } of this.#pumps) {
+      sum.sent += sent;
+      sum.lost += lost;
+      sum.queued += queue.frames;
+      sum.bytes += queue.bytes;
+    }
+    return sum;
   }
 
   /** Never waits: a queue that is full drops by its own rule. */
@@ -60,6 +73,7 @@ export class Outlet {
     const { log, metrics } = this.#options;
     metrics.frame(reason, id, "rejected");
     metrics.framesLost("oversized", 1);
+    this.#oversize++;
     const fields = { emitter: id, frameId, reason, name, key, bytes, maxBytes };
     log.warn(
       fields,

@@ -1,4 +1,5 @@
 import type { Frame, Workload } from "@trawler/plugin-api";
+import { type CallCrawler, callInline } from "./call.ts";
 import { SubjectCrawler } from "./crawl.ts";
 import { discover } from "./discovery.ts";
 import type { Explanation } from "./explain.ts";
@@ -21,12 +22,14 @@ export class Pipeline {
   readonly #crawler: SubjectCrawler;
   readonly #modeGuard: Guard;
   #registry: Registry | null = null;
+  #outlet: Outlet | null = null;
 
-  constructor(options: PipelineOptions) {
+  /** `call` enters a crawler's code; a proxy of crawlers that run in workers takes the place of the default. */
+  constructor(options: PipelineOptions, call: CallCrawler = callInline) {
     const { crawlers, mode, clock, log, metrics, every } = options;
     const hasMembers = mode.plugin.provides.member.length > 0;
     this.#options = options;
-    this.#crawler = new SubjectCrawler({ crawlers, hasMembers, clock, log, metrics, slot: every });
+    this.#crawler = new SubjectCrawler({ crawlers, hasMembers, clock, log, metrics, slot: every, call });
     // Opening waits for the kernel and a runtime, not for an application: a few that hang must not stop the others.
     this.#modeGuard = new Guard(`mode ${mode.id}`, 64);
   }
@@ -47,6 +50,7 @@ export class Pipeline {
     if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
     const outlet = new Outlet(this.#options);
+    this.#outlet = outlet;
     const create = this.#tracks(outlet, stop.signal);
     const registry = new Registry(mode.instance, mode.plugin, log, create);
     this.#registry = registry;
@@ -69,20 +73,31 @@ export class Pipeline {
     } finally {
       stop.abort(signal.reason);
       signal.removeEventListener("abort", onAbort);
-      await settled(Promise.all(registry.tracks().map((track) => track.close())), STOP_TIMEOUT);
+      await settled(registry.close(), STOP_TIMEOUT);
       await outlet.close();
     }
   }
 
-  /** Crawls once what is there and passes `filter`; emits, flushes and says how many frames and problems there were. */
+  /** For a line about itself: subjects now, envelopes sent, lost and queued by all emitters together. */
+  stats(): { subjects: number; sent: number; lost: number; queued: number; bytes: number } {
+    const subjects = this.#registry?.tracks().filter(({ phase }) => phase !== "ended").length ?? 0;
+    return { subjects, ...(this.#outlet?.stats() ?? { sent: 0, lost: 0, queued: 0, bytes: 0 }) };
+  }
+
+  /**
+   * Crawls once what is there and passes `filter`, emits and flushes. `frames` were made, `lost` envelopes of them no
+   * emitter took in time; `problems` stand in the frames.
+   */
   async once(
     signal: AbortSignal,
     filter: (workload: Workload) => boolean = () => true,
-  ): Promise<{ frames: number; problems: number }> {
+  ): Promise<{ frames: number; problems: number; lost: number }> {
     const outlet = new Outlet(this.#options);
+    const world = { options: this.#options, crawler: this.#crawler, modeGuard: this.#modeGuard };
     try {
-      const world = { options: this.#options, crawler: this.#crawler, modeGuard: this.#modeGuard };
-      return await crawlOnce(world, filter, (workload, frame) => outlet.send(workload, frame), signal);
+      const done = await crawlOnce(world, filter, (workload, frame) => outlet.send(workload, frame), signal);
+      await outlet.close();
+      return { ...done, lost: outlet.stats().lost };
     } finally {
       await outlet.close();
     }
@@ -95,7 +110,7 @@ export class Pipeline {
     const { id: pipeline, environment } = this.#options;
     const { seen, track } = found;
     const workload = track?.workload ?? seen.workload;
-    const detail = environment.instance.describe?.();
+    const detail = this.#describe();
     const skipped = seen.skipped ?? (track ? skippedBy(track) : "it ended before the agent looked");
     return {
       pipeline,
@@ -109,6 +124,14 @@ export class Pipeline {
       lastFrame: track?.lastFrame ?? null,
       crawlers: track?.statuses() ?? [],
     };
+  }
+
+  #describe(): string | undefined {
+    try {
+      return this.#options.environment.instance.describe?.();
+    } catch {
+      return undefined;
+    }
   }
 
   #slot(registry: Registry): void {

@@ -37,6 +37,8 @@ export class Pump {
   /** Envelopes still to be written alone, after a write failed in a way that one of them may have caused. */
   #alone = 0;
   #failing = false;
+  #sent = 0;
+  #lostCount = 0;
 
   constructor(options: PumpOptions) {
     const { id, instance, queue } = options.emitter;
@@ -45,6 +47,15 @@ export class Pump {
     this.maxBytes = instance.maxBytes ?? Number.POSITIVE_INFINITY;
     this.#guard = new Guard(`emitter ${id}`);
     this.queue = new EnvelopeQueue(queue, (dropped) => this.#lost("overflow", dropped));
+  }
+
+  get sent(): number {
+    return this.#sent;
+  }
+
+  /** Envelopes that were dropped, refused or left over. */
+  get lost(): number {
+    return this.#lostCount;
   }
 
   push(envelope: Envelope): void {
@@ -92,7 +103,10 @@ export class Pump {
       if (!refusal && again.has(envelope.id)) continue;
       done.add(envelope.id);
       if (refusal) this.#rejected(envelope, refusal.code, refusal.message);
-      else this.#options.metrics.frame(envelope.reason, this.id, "sent");
+      else {
+        this.#sent++;
+        this.#options.metrics.frame(envelope.reason, this.id, "sent");
+      }
     }
     this.queue.settle(done);
     if (done.size === batch.length) return this.#recovered();
@@ -139,6 +153,7 @@ export class Pump {
     const { log, metrics } = this.#options;
     metrics.frame(envelope.reason, this.id, "rejected");
     metrics.framesLost("rejected", 1);
+    this.#lostCount++;
     const { frameId, reason, name, key, bytes } = envelope;
     const fields = { emitter: this.id, code, frameId, reason, name, key, bytes: bytes.length, maxBytes: this.maxBytes };
     log.warn(fields, `emitter ${this.id} never took a frame of ${name} (${bytes.length} bytes): ${message}`);
@@ -147,6 +162,7 @@ export class Pump {
   #lost(why: "overflow" | "shutdown", { reason, name, key }: Envelope): void {
     const { log, metrics } = this.#options;
     metrics.framesLost(why, 1);
+    this.#lostCount++;
     log.debug({ emitter: this.id, why, reason, name, key }, "frame lost");
   }
 

@@ -20,6 +20,8 @@ export class Registry {
   readonly #create: (workload: Workload) => SubjectTrack;
   readonly #seen: Map<string, Seen> = new Map();
   readonly #ended: Set<string> = new Set();
+  /** Subjects that have gone but still write their last frame. */
+  readonly #closing: Set<Promise<void>> = new Set();
   #reported: Set<string> | null = null;
   #ready = false;
 
@@ -37,6 +39,11 @@ export class Registry {
 
   tracks(): readonly SubjectTrack[] {
     return Array.from(this.#seen.values(), ({ tracks }) => [...tracks.values()]).flat();
+  }
+
+  /** Closes every subject; resolves once all that was held back has been written. */
+  async close(): Promise<void> {
+    await Promise.all([...this.tracks().map((track) => track.close()), ...this.#closing]);
   }
 
   /** The newest workload or subject of this name or id. */
@@ -94,7 +101,7 @@ export class Registry {
     for (const [id, track] of before?.tracks ?? []) {
       if (tracks.has(id)) continue;
       if (skipped === null) this.#end(track, track.workload);
-      else void track.close();
+      else this.#forget(track);
     }
     this.#seen.set(workload.id, { workload, tracks, skipped });
   }
@@ -117,9 +124,15 @@ export class Registry {
 
   #end(track: SubjectTrack, workload: Workload): void {
     track.remove(workload);
+    this.#forget(track);
     this.#ended.add(workload.id);
     const [oldest] = this.#ended;
     if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
+  }
+
+  #forget(track: SubjectTrack): void {
+    const closing = track.close().finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
   }
 
   #reasonToSkip({ kind, annotations }: Workload): string | null {

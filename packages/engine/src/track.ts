@@ -161,7 +161,9 @@ export class SubjectTrack {
       if (at < age) continue;
       const timer = setTimeout(() => {
         this.#samplers.delete(timer);
-        this.#enqueue(() => this.#sample(this.#workload));
+        this.#enqueue(async () => {
+          if (this.#lifecycle.phase !== "ended") await this.#sample(this.#workload);
+        });
       }, at - Math.max(age, 0));
       this.#samplers.add(timer);
     }
@@ -175,7 +177,6 @@ export class SubjectTrack {
   /** Reads figures without a frame: what costs little and cannot disturb an application. */
   async #sample(workload: Workload): Promise<void> {
     const { crawler, events, signal, options } = this.#world;
-    if (this.#lifecycle.phase === "ended") return;
     await events.run(async () => {
       const subject = this.#opening.current ?? (await this.#opening.open(workload, signal));
       if ("code" in subject) return;
@@ -207,6 +208,7 @@ export class SubjectTrack {
     send(workload, buildFrame(workload, { reason, agent, sequence, now, observedFor, ...parts }));
     if (reason !== "ended") return;
     this.#stopSampling();
+    this.#last.clear();
     await this.#opening.close();
   }
 
