@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import type { Frame } from "@trawler/plugin-api";
 import { FrameLog } from "./frames.ts";
@@ -104,6 +105,32 @@ export class Agent implements AsyncDisposable {
   }
 }
 
+export interface OnceResult {
+  readonly code: number | null;
+  readonly frames: readonly Frame[];
+  readonly log: string;
+}
+
+/** `trawl once` against the testbed: one crawl, one frame per pod. */
+export async function crawlOnce(options: AgentOptions & { readonly pod?: string } = {}): Promise<OnceResult> {
+  const folder = await mkdtemp(join(tmpdir(), "trawler-e2e-"));
+  try {
+    const file = join(folder, "trawler.yaml");
+    await writeFile(file, JSON.stringify(configuration(node(), options, folder, 0)));
+    const args = ["once", "--config", file, ...(options.pod === undefined ? [] : ["--pod", options.pod])];
+    const child = spawn(process.execPath, [trawl, ...args], { env: { ...process.env, ...options.env } });
+    const [out, log, code] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      new Promise<number | null>((resolve) => child.on("exit", resolve)),
+    ]);
+    const lines = out.split("\n").filter((line) => line !== "");
+    return { code, log, frames: lines.map((line) => JSON.parse(line) as Frame) };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
 function configuration(testbed: KubernetesTestbed, options: AgentOptions, folder: string, port: number): object {
   const { kubernetes } = testbed;
   return {
@@ -117,8 +144,7 @@ function configuration(testbed: KubernetesTestbed, options: AgentOptions, folder
           kubernetes: {
             sockets: [kubernetes.criSocket],
             kubeconfig: kubernetes.agentKubeconfig,
-            kubeletRoot: kubernetes.kubeletRoot,
-            podsApiSocket: kubernetes.podsApiSocket,
+            kubelet: { root: kubernetes.kubeletRoot, podsApi: kubernetes.podsApiSocket },
             ...options.environment,
           },
         },

@@ -30,7 +30,11 @@ export async function removeNamespace(name: string): Promise<void> {
 }
 
 interface PodJson {
-  readonly metadata: { readonly uid: string; readonly name: string };
+  readonly metadata: {
+    readonly uid: string;
+    readonly name: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   readonly status: {
     readonly phase: string;
     readonly podIP?: string;

@@ -20,7 +20,8 @@ onNode("kinds of pods", "e2e-kinds", (namespace) => {
       const mirror = await getPod(namespace, `fixed-${node().kubernetes.node}`);
       expect(frame.status).toMatchObject({ static: true, phase: "Running" });
       expect(frame.labels).toEqual({ app: "fixed" });
-      expect(frame.resource["k8s.pod.uid"]).toBe(mirror.metadata.uid);
+      // The runtime's UID of a static pod is its manifest's hash, which the mirror carries (docs/adr/0005).
+      expect(frame.resource["k8s.pod.uid"]).toBe(mirror.metadata.annotations?.["kubernetes.io/config.hash"]);
       expect(frame.containers.map(({ state }) => state.status)).toEqual(["running"]);
       // One subject, not two: the runtime knows it by the hash of its manifest.
       const subjects = agent.frames.of(name).map(({ resource }) => resource["k8s.pod.uid"]);
