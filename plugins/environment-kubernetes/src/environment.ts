@@ -16,6 +16,7 @@ export class KubernetesEnvironment implements Environment, AsyncDisposable {
   readonly #config: Config;
   readonly #host: PluginHost;
   readonly #world: World;
+  readonly #closed = new AbortController();
   #found: { readonly discovery: Discovery; readonly detail: string } | null = null;
 
   constructor(config: Config, host: PluginHost, world: World) {
@@ -52,7 +53,7 @@ export class KubernetesEnvironment implements Environment, AsyncDisposable {
 
   async *discover({ signal: parent, log }: CallContext): AsyncGenerator<WorkloadEvent> {
     const stop = new AbortController();
-    const signal = AbortSignal.any([parent, this.#host.signal, stop.signal]);
+    const signal = AbortSignal.any([parent, this.#host.signal, this.#closed.signal, stop.signal]);
     await this.look(signal);
     const queue = new EventQueue();
     const run = runSources({
@@ -79,6 +80,7 @@ export class KubernetesEnvironment implements Environment, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed.abort();
     this.#world.api?.[Symbol.dispose]();
   }
 

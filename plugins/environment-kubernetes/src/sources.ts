@@ -98,9 +98,10 @@ export async function runSources(options: SourcesOptions): Promise<void> {
   }
   const announce = async (): Promise<void> => {
     await Promise.race([runtimeReady.promise, aborted(signal)]);
-    const until = clock.monotonic() + API_HOLD / 1000;
-    await Promise.race([apiReady.promise, sleep(API_HOLD, signal)]);
-    while (api !== null && api.pending > 0 && clock.monotonic() < until && !signal.aborted) await sleep(50, signal);
+    const hold = new AbortController();
+    const over = sleep(API_HOLD, signal).then(() => hold.abort());
+    await Promise.race([apiReady.promise, over]);
+    while (api !== null && api.pending > 0 && !hold.signal.aborted) await sleep(50, hold.signal);
     if (!signal.aborted) queue.synced();
   };
   const onEvent = (event: RuntimeEvent): void => {
