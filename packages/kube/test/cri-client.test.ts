@@ -36,7 +36,7 @@ async function serve(handlers: Readonly<Record<string, Handler>>): Promise<void>
   const service = fromJSON(parseProto(CRI_PROTO), { longs: String, enums: String })["runtime.v1.RuntimeService"];
   const server = new Server({ "grpc.max_send_message_length": -1 });
   const methods = Object.entries(service ?? {}).filter(([name]) => name in handlers);
-  server.addService(Object.fromEntries(methods), Object.fromEntries(Object.entries(handlers)));
+  server.addService(Object.fromEntries(methods), Object.assign(Object.create(null), handlers));
   opened.push(server);
   await new Promise<void>((resolve, reject) => {
     server.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), (error) =>
