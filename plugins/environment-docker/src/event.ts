@@ -25,19 +25,22 @@ export function readEvent(message: unknown): DockerEvent | null {
   const action = text(event["Action"]) ?? text(event["status"]);
   if (id === null || action === null) return null;
   const seconds = number(event["time"]);
+  const nano = number(event["timeNano"]);
   return {
     id,
     // `exec_start: sh -c …` and `health_status: healthy` carry more than the action.
     action: ofNetwork ? "network" : (action.split(":", 1)[0] ?? action),
-    at: since(event["timeNano"], seconds),
-    time: seconds === null ? null : new Date(seconds * 1000).toISOString(),
+    // Microseconds, one early: a double holds no nanoseconds, and nothing may be passed over.
+    at: nano === null ? seconds : (Math.floor(nano / 1_000) - 1) / 1e6,
+    time: timestamp(nano === null ? seconds : nano / 1e9),
     attributes: ofNetwork ? stringMap({}) : attributes,
   };
 }
 
-function since(nanoseconds: unknown, seconds: number | null): number | null {
-  const nano = number(nanoseconds);
-  return nano === null ? seconds : (Math.floor(nano / 1_000) - 1) / 1e6;
+/** RFC 3339 of seconds since the epoch; null where no calendar has them. */
+function timestamp(seconds: number | null): string | null {
+  const date = new Date(Math.floor((seconds ?? Number.NaN) * 1_000));
+  return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }
 
 /** What an event says beside the labels. */
