@@ -62,6 +62,7 @@ class ContainerSubject implements Subject {
   #open(): ContainerReader {
     const { id, handle } = this.#workload;
     const network = new ContainerNetwork(
+      this.#node.files,
       () => this.#workload,
       () => this.#reader,
     );

@@ -7,6 +7,7 @@ import {
   openHostFileSystem,
   openProcessAccess,
   readHostInterfaces,
+  SocketTables,
 } from "@trawler/linux";
 import type { Access, Clock, Mode, NodeInfo, Subject, Workload } from "@trawler/plugin-api";
 
@@ -34,7 +35,7 @@ export class HostMode implements Mode, AsyncDisposable {
         bootTime: () => this.#node.bootTime(),
         pids: () => hostPids(files),
         firstPid: 1,
-        namespacePids: () => [1],
+        tables: new SocketTables(files, { pids: () => [1], belongs: () => true }),
         hostNetwork: () => false,
       }),
       cgroup: openHostCgroup(files, this.#clock),

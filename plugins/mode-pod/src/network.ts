@@ -1,8 +1,9 @@
-import type { ContainerReader, NodeReader, SubjectNetwork } from "@trawler/linux";
+import { type ContainerReader, type NodeReader, SocketTables, type SubjectNetwork } from "@trawler/linux";
 import { errorCode, type Workload } from "@trawler/plugin-api";
 
 /** The network namespace of a pod: that of its sandbox, else of any container of it. */
 export class PodNetwork implements SubjectNetwork {
+  readonly tables: SocketTables;
   readonly #files: NodeReader["files"];
   readonly #workload: () => Workload;
   readonly #containers: () => readonly ContainerReader[];
@@ -11,6 +12,7 @@ export class PodNetwork implements SubjectNetwork {
     this.#files = files;
     this.#workload = workload;
     this.#containers = containers;
+    this.tables = new SocketTables(files, this);
   }
 
   hostNetwork(): boolean {

@@ -51,8 +51,7 @@ export class PodSubject implements Subject {
       // Of the members, without the sandbox; none is no error: a pod waits between two runs of its containers.
       pids: () => this.#network.memberPids(),
       belongs: (cgroup) => [...this.#containers.values()].some((container) => container.belongs(cgroup)),
-      namespacePids: () => this.#network.pids(),
-      namespaceBelongs: this.#network.belongs,
+      tables: this.#network.tables,
       hostNetwork: () => isNodeNetwork(node.files, this.#network),
     });
     this.#net = openNetwork(node.files, this.#network, this.#proc, connector);

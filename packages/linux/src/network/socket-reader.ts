@@ -1,11 +1,10 @@
 import { setImmediate } from "node:timers/promises";
-import { type SocketStatus, TrawlerError } from "@trawler/plugin-api";
+import type { SocketStatus } from "@trawler/plugin-api";
 import { isDenied, isGone, orNull, type ProcFiles } from "../proc/files.ts";
 import type { Belongs } from "../proc/process-reader.ts";
-import { parseSockets, SOCKET_TABLES, type SocketRow, uniqueSockets } from "./sockets.ts";
+import type { SocketTables } from "./socket-tables.ts";
+import { type SocketRow, uniqueSockets } from "./sockets.ts";
 
-const TABLE_BYTES = 8 * 1024 * 1024;
-const TABLE_ROWS = 50_000;
 /** Links read in one call: of one process, and of all together. */
 const LINKS_PER_PROCESS = 10_000;
 const LINKS = 50_000;
@@ -13,13 +12,10 @@ const LINKS = 50_000;
 const TURN = 256;
 
 export interface SocketSource {
+  readonly tables: SocketTables;
   /** Processes whose sockets are attributed. */
   readonly pids: readonly number[];
-  /** Processes whose network namespace is read, best first. */
-  readonly namespacePids: readonly number[];
   readonly belongs: Belongs | undefined;
-  /** As `belongs`, for `namespacePids`. */
-  readonly namespaceBelongs: Belongs | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -28,36 +24,9 @@ export async function readSockets(
   files: ProcFiles,
   source: SocketSource,
 ): Promise<{ readonly sockets: readonly SocketStatus[]; readonly attributed: boolean }> {
-  const rows = await readTables(files, source);
+  const rows = await source.tables.rows();
   const { holders, attributed } = await readHolders(files, source, rows);
   return { sockets: uniqueSockets(rows.map((row) => ({ ...row, pid: holders.get(row.inode) ?? null }))), attributed };
-}
-
-/** The tables of the first process that still lives when they have been read. */
-async function readTables(files: ProcFiles, source: SocketSource): Promise<readonly SocketRow[]> {
-  for (const pid of source.namespacePids) {
-    const rows: SocketRow[] = [];
-    let found = false;
-    for (const table of SOCKET_TABLES) {
-      const text = await readTable(files, `${pid}/net/${table}`, source.signal);
-      if (text === null) continue;
-      found = true;
-      rows.push(...parseSockets(text, table, TABLE_ROWS - rows.length));
-    }
-    // A process that ends takes `net` with it; one that merely has no IPv6 lacks `tcp6` alone.
-    const cgroup = orNull(() => files.text(`${pid}/cgroup`));
-    if (found && cgroup !== null && source.namespaceBelongs?.(cgroup) !== false) return rows;
-  }
-  throw new TrawlerError("TRAWLER_GONE", "no process of the network namespace runs any more");
-}
-
-async function readTable(files: ProcFiles, path: string, signal: AbortSignal | undefined): Promise<string | null> {
-  try {
-    return await files.slowText(path, { maxBytes: TABLE_BYTES, ...(signal === undefined ? {} : { signal }) });
-  } catch (error) {
-    if (isGone(error) || isDenied(error)) return null;
-    throw error;
-  }
 }
 
 async function readHolders(

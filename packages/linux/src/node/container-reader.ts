@@ -97,8 +97,7 @@ export class ContainerReader implements AsyncDisposable {
       bootTime: () => this.#node.bootTime(),
       pids: () => this.pids(),
       belongs: this.belongs,
-      namespacePids: () => network.pids(),
-      namespaceBelongs: network.belongs,
+      tables: network.tables,
       hostNetwork: () => isNodeNetwork(this.#node.files, network),
       ...(this.#handle.pid === undefined ? {} : { firstPid: this.#handle.pid }),
     });

@@ -2,6 +2,7 @@ import { type NetworkAccess, type ProcessAccess, TrawlerError } from "@trawler/p
 import type { ConnectMember, NamespaceConnector } from "../namespace/connector.ts";
 import { readInterfaces } from "../network/interface-reader.ts";
 import { findNodeNamespace } from "../network/node-namespace.ts";
+import type { SocketTables } from "../network/socket-tables.ts";
 import { orNull, type ProcFiles } from "../proc/files.ts";
 import type { Belongs } from "../proc/process-reader.ts";
 import { readProcessStat } from "../proc/process-reader.ts";
@@ -13,6 +14,7 @@ export interface SubjectNetwork {
   /** Processes that are in it, best first. */
   pids(): readonly number[];
   readonly belongs: Belongs;
+  readonly tables: SocketTables;
   /** Its own addresses, as far as they are known. */
   addresses(): readonly string[];
 }

@@ -8,16 +8,20 @@ const DEFAULT_MAX_BYTES = 64 * 1024;
 const MAX_HANGING = 2;
 const READ_TIMEOUT = 1000;
 
+export interface SlowOptions {
+  readonly maxBytes?: number;
+  /** Milliseconds. */
+  readonly timeout?: number;
+  readonly signal?: AbortSignal;
+}
+
 /** Reads below one `/proc`. Errors are Node's own, with `code` (`ENOENT`, `ESRCH`, `EACCES` …). */
 export interface ProcFiles {
   readonly root: string;
   /** For files that the kernel answers at once. */
   text(path: string, maxBytes?: number): string;
-  /** For files that may be long, or that may hang (`cmdline`, `environ` wait for a lock of the process): null after a second. */
-  slowText(
-    path: string,
-    options?: { readonly maxBytes?: number; readonly signal?: AbortSignal },
-  ): Promise<string | null>;
+  /** For files that may be long, or that may hang (`cmdline`, `environ` wait for a lock of the process): null after `timeout`, a second. */
+  slowText(path: string, options?: SlowOptions): Promise<string | null>;
   link(path: string): string;
   /** Names in a folder, at most `max`, in the kernel's order. */
   names(path: string, max: number): readonly string[];
@@ -50,10 +54,7 @@ export class ProcFileReader implements ProcFiles {
     }
   }
 
-  async slowText(
-    path: string,
-    options: { readonly maxBytes?: number; readonly signal?: AbortSignal } = {},
-  ): Promise<string | null> {
+  async slowText(path: string, options: SlowOptions = {}): Promise<string | null> {
     options.signal?.throwIfAborted();
     if (this.#hanging >= MAX_HANGING) return null;
     let timer: NodeJS.Timeout | undefined;
@@ -67,7 +68,7 @@ export class ProcFileReader implements ProcFiles {
         this.#hanging += 1;
         reading.catch(() => undefined);
         resolve(null);
-      }, READ_TIMEOUT);
+      }, options.timeout ?? READ_TIMEOUT);
     });
     try {
       return await Promise.race([reading, timeout]);

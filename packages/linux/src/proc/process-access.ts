@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { type ProcessAccess, type ProcessStatus, type SocketStatus, TrawlerError } from "@trawler/plugin-api";
 import { readSockets } from "../network/socket-reader.ts";
+import type { SocketTables } from "../network/socket-tables.ts";
 import { parseEnvironmentNames } from "./environ.ts";
 import { isDenied, isGone, orNull, type ProcFiles } from "./files.ts";
 import { type Belongs, readProcess, readProcessStat } from "./process-reader.ts";
@@ -22,10 +23,8 @@ export interface ProcessAccessOptions {
   readonly belongs?: Belongs;
   /** The first process, where it is known; else the oldest one counts as such. */
   readonly firstPid?: number;
-  /** Processes whose network namespace is the subject's, best first; absent: the subject's own. */
-  readonly namespacePids?: () => readonly number[];
-  /** As `belongs`, for them. */
-  readonly namespaceBelongs?: Belongs;
+  /** Sockets of its network namespace. */
+  readonly tables: SocketTables;
   /** The namespace is the node's: then only sockets that the subject's own processes hold are its. */
   readonly hostNetwork: () => boolean;
 }
@@ -56,12 +55,10 @@ export function openProcessAccess(options: ProcessAccessOptions): ProcessAccess 
       return { processes, total: stats.length - vanished };
     },
     sockets: async ({ signal, max = DEFAULT_SOCKETS } = {}) => {
-      const pids = options.pids();
       const { sockets, attributed } = await readSockets(options.files, {
-        pids,
-        namespacePids: options.namespacePids?.() ?? pids,
+        tables: options.tables,
+        pids: options.pids(),
         belongs: options.belongs,
-        namespaceBelongs: options.namespaceBelongs ?? options.belongs,
         signal,
       });
       const held: readonly SocketStatus[] = options.hostNetwork() ? sockets.filter(({ pid }) => pid !== null) : sockets;

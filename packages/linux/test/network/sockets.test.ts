@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { SocketTables } from "../../src/network/socket-tables.ts";
 import { parseSockets, uniqueSockets } from "../../src/network/sockets.ts";
 import { openProcessAccess } from "../../src/proc/process-access.ts";
 import { FakeProc, statText, systemError } from "../fake-proc.ts";
@@ -30,6 +31,7 @@ function open(files: FakeProc, pids: readonly number[], hostNetwork = false) {
     bootTime: () => 0,
     pids: () => pids,
     belongs: () => true,
+    tables: new SocketTables(files, { pids: () => pids, belongs: () => true }),
     hostNetwork: () => hostNetwork,
   });
 }
@@ -148,6 +150,21 @@ describe("C88: sockets", () => {
     expect(parseSockets(row("00000000:0035", ANY, "07", 9), "udp", 9)).toMatchObject([
       { protocol: "udp", state: "UNCONN" },
     ]);
+  });
+
+  test("the tables are read once for all who ask at the same time, and not kept where they have gone", async () => {
+    const files = namespace({ 5: [1] }, { tcp: row("00000000:0050", ANY, "0A", 1) });
+    let reads = 0;
+    files.before = (path) => {
+      if (path === "5/net/tcp") reads += 1;
+    };
+    const tables = new SocketTables(files, { pids: () => [5], belongs: () => true });
+    const [one, two] = await Promise.all([tables.rows(), tables.rows()]);
+    expect(one).toBe(two);
+    expect(reads).toBe(1);
+    const gone = new SocketTables(files, { pids: () => [6], belongs: () => true });
+    await expect(gone.rows()).rejects.toMatchObject({ code: "TRAWLER_GONE" });
+    await expect(gone.rows()).rejects.toMatchObject({ code: "TRAWLER_GONE" });
   });
 
   test("garbage gives nothing", () => {

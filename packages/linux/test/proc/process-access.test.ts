@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { SocketTables } from "../../src/network/socket-tables.ts";
 import { openProcessAccess, type ProcessAccessOptions } from "../../src/proc/process-access.ts";
 import { FakeProc, statText, systemError } from "../fake-proc.ts";
 
@@ -26,6 +27,7 @@ function open(files: FakeProc, pids: readonly number[], options: Partial<Process
     bootTime: () => 1_700_000_000,
     pids: () => pids,
     belongs: (cgroup) => cgroup.includes(ID),
+    tables: new SocketTables(files, { pids: () => pids, belongs: () => true }),
     hostNetwork: () => false,
     ...options,
   });
@@ -129,8 +131,9 @@ describe("processes", () => {
       "2/stat": statText(2, { command: "kthreadd" }),
       "2/status": "Tgid:\t2\nUid:\t0\t0\t0\t0\n",
       "2/cmdline": "",
+      "2/cgroup": "0::/\n",
     });
-    const access = openProcessAccess({ files, bootTime: () => 0, pids: () => [2], hostNetwork: () => false });
+    const access = open(files, [2], { belongs: () => true });
     expect((await access.processes()).processes[0]).toMatchObject({
       commandLine: [],
       memoryUsage: null,
