@@ -71,7 +71,7 @@ export class SubjectCrawler {
     only: (crawler: CrawlerInstance) => boolean = () => true,
   ): Promise<CrawlResult> {
     const targets = targetsOf(workload, subject);
-    memory.retain(new Set(targets.map(({ id }) => id)));
+    memory.retain(targets);
     const problems = new ProblemList();
     const crawlers = this.#options.crawlers.filter(only);
     const commands = this.#commands(workload.id, signal);
@@ -94,7 +94,9 @@ export class SubjectCrawler {
     const { id, plugin, every } = crawler;
     const now = clock.monotonic();
     const candidates = targets.filter(
-      (target) => inScope(plugin.scope, target, hasMembers) && memory.isDue(id, target.id, every, now, slot / 2),
+      (target) =>
+        inScope(plugin.scope, target, hasMembers) &&
+        (every === undefined || memory.isDue(id, target.id, every, now, slot / 2)),
     );
     if (candidates.length === 0) return [];
     const { asks, problem } = await askAll(crawler, workload, candidates, commands);

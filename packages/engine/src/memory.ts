@@ -1,40 +1,44 @@
-/** What the engine keeps of one subject between two crawls, by crawler and member. */
+interface Kept {
+  readonly state: Map<string, number>;
+  calledAt: number | undefined;
+}
+
+/** What the engine keeps of one subject between two crawls, by member and crawler. */
 export class CrawlMemory {
-  readonly #states: Map<string, Map<string, number>> = new Map();
-  readonly #calledAt: Map<string, number> = new Map();
+  readonly #targets: Map<string, Map<string, Kept>> = new Map();
 
   /** Numbers that a crawler keeps of one target. */
   state(crawler: string, target: string): Map<string, number> {
-    const key = keyOf(target, crawler);
-    const known = this.#states.get(key);
-    if (known) return known;
-    const created = new Map<string, number>();
-    this.#states.set(key, created);
-    return created;
+    return this.#kept(crawler, target).state;
   }
 
   /** Whether `every` seconds have passed since the last call; `slack` seconds early counts, so that a grid is met. */
-  isDue(crawler: string, target: string, every: number | undefined, now: number, slack: number): boolean {
-    const last = this.#calledAt.get(keyOf(target, crawler));
-    return every === undefined || last === undefined || now - last >= every - slack;
+  isDue(crawler: string, target: string, every: number, now: number, slack: number): boolean {
+    const last = this.#kept(crawler, target).calledAt;
+    return last === undefined || now - last >= every - slack;
   }
 
   called(crawler: string, target: string, now: number): void {
-    this.#calledAt.set(keyOf(target, crawler), now);
+    this.#kept(crawler, target).calledAt = now;
   }
 
   /** Frees what is kept of targets that are not among these. */
-  retain(targets: ReadonlySet<string>): void {
-    for (const map of [this.#states, this.#calledAt]) {
-      for (const key of map.keys()) if (!targets.has(key.slice(0, key.indexOf("\n")))) map.delete(key);
+  retain(targets: readonly { readonly id: string }[]): void {
+    for (const target of this.#targets.keys()) {
+      if (!targets.some(({ id }) => id === target)) this.#targets.delete(target);
     }
   }
 
+  /** Targets of which something is kept. */
   get size(): number {
-    return this.#states.size;
+    return this.#targets.size;
   }
-}
 
-function keyOf(target: string, crawler: string): string {
-  return `${target}\n${crawler}`;
+  #kept(crawler: string, target: string): Kept {
+    const crawlers = this.#targets.get(target) ?? new Map<string, Kept>();
+    this.#targets.set(target, crawlers);
+    const kept = crawlers.get(crawler) ?? { state: new Map(), calledAt: undefined };
+    crawlers.set(crawler, kept);
+    return kept;
+  }
 }

@@ -34,7 +34,7 @@ export async function crawlOnce(
   const subjects = workloads.flatMap((workload) => mode.instance.subjects?.(workload) ?? [workload]);
   let problems = 0;
   await parallel(subjects, concurrency, async (workload) => {
-    const opening = new Opening(mode.instance, modeGuard, log);
+    const opening = new Opening(mode.instance, modeGuard, log, mode.plugin.provides.member.length > 0);
     try {
       const now = clock.now();
       const observedFor = clock.monotonic() - began;

@@ -1,7 +1,7 @@
 import { errorMessage, type Logger, type Mode, type Problem, type Subject, type Workload } from "@trawler/plugin-api";
 import type { Guard } from "./guard.ts";
 import { problemOf } from "./problem.ts";
-import { openingOf } from "./significant.ts";
+import { isRunning, openingOf } from "./significant.ts";
 import { settled } from "./wait.ts";
 
 const OPEN_TIMEOUT = 5000;
@@ -12,11 +12,13 @@ export class Opening {
   readonly #mode: Mode;
   readonly #guard: Guard;
   readonly #log: Logger;
+  readonly #hasMembers: boolean;
   #subject: Subject | null = null;
   #follows = "";
 
   /** `guard` may be shared by all subjects of a mode. */
-  constructor(mode: Mode, guard: Guard, log: Logger) {
+  constructor(mode: Mode, guard: Guard, log: Logger, hasMembers: boolean) {
+    this.#hasMembers = hasMembers;
     this.#mode = mode;
     this.#guard = guard;
     this.#log = log;
@@ -50,7 +52,7 @@ export class Opening {
   async update(workload: Workload, signal: AbortSignal): Promise<void> {
     const subject = this.#subject;
     const wanted = openingOf(workload);
-    if (!subject || wanted === this.#follows) return;
+    if (!subject || (wanted === this.#follows && !this.#lacksMember(workload, subject))) return;
     try {
       await this.#guard.call(workload.id, OPEN_TIMEOUT, signal, (deadline) =>
         subject.update(workload, { signal: deadline, log: this.#log }),
@@ -61,6 +63,12 @@ export class Opening {
       this.#log.debug({ workload: workload.name }, `the subject could not follow a change: ${errorMessage(error)}`);
       await this.close();
     }
+  }
+
+  /** A container that runs but could not be opened, as it had only just begun, is tried again. */
+  #lacksMember({ containers }: Workload, { members }: Subject): boolean {
+    if (!this.#hasMembers) return false;
+    return containers.some(({ id, state: { status } }) => id !== null && isRunning(status) && !members.has(id));
   }
 
   async close(): Promise<void> {

@@ -150,6 +150,7 @@ export class Pipeline {
       log,
       metrics,
       mode: mode.instance,
+      hasMembers: mode.plugin.provides.member.length > 0,
       modeGuard: this.#modeGuard,
       crawler: this.#crawler,
       slots: new Gate(concurrency),

@@ -37,13 +37,17 @@ export function makeProblem(crawler: string | null, code: ProblemCode, message: 
   return { crawler, code, message: redactText(clip(message, MAX_MESSAGE)) };
 }
 
+const NONE: readonly Problem[] = [];
+
 /** Problems of one place in a frame: equal ones are counted, and beyond 50 different ones only counted together. */
 export class ProblemList {
-  readonly #counts: Map<string, { readonly problem: Problem; count: number }> = new Map();
+  // Made when first needed: one list is made for each call of a crawler, and most stay empty.
+  #counts: Map<string, { readonly problem: Problem; count: number }> | undefined;
   #others = 0;
 
   add(problem: Problem): void {
     const key = `${problem.crawler}\n${problem.code}\n${problem.message}`;
+    this.#counts ??= new Map();
     const known = this.#counts.get(key);
     const count = problem.count ?? 1;
     if (known) known.count += count;
@@ -52,6 +56,7 @@ export class ProblemList {
   }
 
   list(): readonly Problem[] {
+    if (!this.#counts) return NONE;
     const problems = Array.from(this.#counts.values(), ({ problem, count }) => withCount(problem, count));
     return this.#others === 0
       ? problems

@@ -43,8 +43,12 @@ export function sanitize(raw: unknown, isDeclared: (type: string) => boolean): S
 }
 
 function record(value: unknown, what: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TypeError(`${what} is no object`);
-  return Object.fromEntries(Object.entries(value));
+  if (!isRecord(value)) throw new TypeError(`${what} is no object`);
+  return value;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function fieldOf(name: string, item: unknown): FieldValue | undefined {

@@ -27,6 +27,7 @@ export interface TrackWorld {
   readonly log: Logger;
   readonly metrics: Pick<EngineMetrics, "problem">;
   readonly mode: Mode;
+  readonly hasMembers: boolean;
   readonly modeGuard: Guard;
   readonly crawler: SubjectCrawler;
   /** Crawls of a slot, and those that an event asks for: a slot full of slow crawls must not hold up an event. */
@@ -58,11 +59,11 @@ export class SubjectTrack {
   #lastFrame: { readonly time: string; readonly reason: FrameReason; readonly sequence: number } | null = null;
 
   constructor(workload: Workload, world: TrackWorld) {
-    const { mode, modeGuard, log, options } = world;
+    const { mode, modeGuard, log, options, hasMembers } = world;
     this.#world = world;
     this.#workload = workload;
     this.#readAt = options.clock.monotonic();
-    this.#opening = new Opening(mode, modeGuard, log);
+    this.#opening = new Opening(mode, modeGuard, log, hasMembers);
     this.#lifecycle = new Lifecycle(workload, (reason) => this.#enqueue(() => this.#write(reason)));
   }
 
