@@ -166,6 +166,45 @@ describe("connection", () => {
     expect(verbs(harness.api)).toEqual(["list", "watch@100", "watch@100", "watch@100", "watch@100"]);
   });
 
+  test("a line over the bound is skipped and the watch goes on", async () => {
+    await using harness = await reflect(
+      (api) => {
+        api.fault = ({ verb }) =>
+          verb === "watch"
+            ? {
+                stream: (stream) => {
+                  stream.event("ADDED", pod("big", "big", "x".repeat(50_000)));
+                  stream.event("ADDED", pod("small"));
+                },
+              }
+            : undefined;
+      },
+      { maxLineBytes: 10_000 },
+    );
+    await until(() => harness.told.includes("+small"));
+    expect(harness.told).toEqual(["synced", "+small"]);
+    expect(harness.reflector.snapshot()).toMatchObject({ oversized: 1, malformed: 0 });
+  });
+
+  test.each([
+    ["a list cut in its middle", '{"kind":"PodList","metadata":{"resourceVersion":"7"},"items":[{"meta'],
+    ["no list at all", '{"kind":"PodList","items":[]}'],
+    ["a page that leads to itself", '{"metadata":{"resourceVersion":"7","continue":"same"},"items":[]}'],
+  ])("%s removes nothing and is asked for again", async (_, body) => {
+    await using harness = await reflect((api) => api.put(PODS, pod("a")));
+    await until(opened(harness));
+    let left = 4;
+    harness.api.fault = ({ verb, query }) => {
+      if (left === 0) return undefined;
+      if (verb === "watch") return query.get("resourceVersion") === "101" ? { status: 410 } : undefined;
+      left -= 1;
+      return { status: 200, body };
+    };
+    harness.api.breakWatches("end");
+    await until(() => left === 0 && harness.told.at(-1) === "back");
+    expect(harness.told).toEqual(["+a", "synced", "away", "back"]);
+  });
+
   test("the watch asks for bookmarks, a bounded time, and only this node's pods", async () => {
     await using harness = await reflect(() => undefined);
     await until(opened(harness));

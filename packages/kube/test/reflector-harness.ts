@@ -25,7 +25,7 @@ export interface Harness extends AsyncDisposable {
   readonly signal: AbortSignal;
 }
 
-export const clock: Clock = { now: () => Date.now(), monotonic: () => performance.now() / 1000 };
+const clock: Clock = { now: () => Date.now(), monotonic: () => performance.now() / 1000 };
 
 export function pod(uid: string, name: string = uid, note: string | null = null): FakeObject {
   const metadata = { uid, name, namespace: "shop", ...(note === null ? {} : { annotations: { note } }) };

@@ -114,13 +114,13 @@ function termination(raw: RawObject): Termination {
 }
 
 /** `containerd://8d09…` as its two parts; empty = none. */
-export function splitContainerId(value: unknown): { readonly id: string | null; readonly runtimeName: string | null } {
+function splitContainerId(value: unknown): { readonly id: string | null; readonly runtimeName: string | null } {
   const match = typeof value === "string" && value.length <= 512 ? /^(?:([\w.+-]+):\/\/)?([^/]+)$/.exec(value) : null;
   return { id: match?.[2] ?? null, runtimeName: match?.[1] ?? null };
 }
 
 /** The digest in an image id (`registry.example.test/redis@sha256:…`, `docker-pullable://…`, `sha256:…`). */
-export function parseDigest(value: unknown): string | null {
+function parseDigest(value: unknown): string | null {
   if (typeof value !== "string" || value.length > 4096) return null;
   return /(?:^|@|\/\/)(sha(?:256|512):[0-9a-f]{64,128})$/.exec(value)?.[1] ?? null;
 }

@@ -10,7 +10,7 @@ export interface Entry<T> {
   readonly value: T;
 }
 
-export type Applied = "added" | "updated" | "same" | "stale";
+type Applied = "added" | "updated" | "same" | "stale";
 
 /** Objects by UID: what is known, what was removed, and what each event makes of it. */
 export interface Store<T> {
