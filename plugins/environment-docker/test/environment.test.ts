@@ -86,7 +86,11 @@ describe("the contract of environments, on a fake engine", () => {
       [Symbol.asyncDispose]: () => made[Symbol.asyncDispose](),
     };
   };
-  for (const { name, run } of environmentContract(docker, { world })) test(name, run);
+  const away = async () => {
+    const made = new FakeEngine();
+    return { config: { socket: made.socket }, [Symbol.asyncDispose]: () => made[Symbol.asyncDispose]() };
+  };
+  for (const { name, run } of environmentContract(docker, { world, away })) test(name, run);
 });
 
 describe("discovery on a fake engine", { timeout: 40_000 }, () => {
