@@ -1,10 +1,11 @@
-import { type PodCgroup, type PodRecord, podKey, runtimePodOf, sleep } from "@trawler/kube";
+import { type PodRecord, podKey, runtimePodOf, sleep } from "@trawler/kube";
 import type { Clock } from "@trawler/plugin-api";
+import type { CgroupFinder } from "./cgroups.ts";
 import type { PodTable } from "./table.ts";
 
 export interface CgroupSourceOptions {
   readonly table: PodTable;
-  readonly find: (signal: AbortSignal) => Promise<ReadonlyMap<string, PodCgroup>>;
+  readonly finder: CgroupFinder;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** After each look at the tree. */
@@ -53,7 +54,7 @@ export class CgroupSource {
     while (!signal.aborted) {
       const changed = this.#changed;
       this.#changed = new Set();
-      const young = await this.#look(changed.size > 0 ? changed : new Set(this.#records.keys())).catch(() => false);
+      const young = this.#look(changed.size > 0 ? changed : new Set(this.#records.keys()));
       retries = young ? retries + 1 : 0;
       if (young && retries <= RETRIES) await this.#pause(SOON * 2);
       else if (this.#changed.size === 0) await this.#pause(INTERVAL);
@@ -63,15 +64,15 @@ export class CgroupSource {
   }
 
   /** Whether a running container was not found. */
-  async #look(keys: ReadonlySet<string>): Promise<boolean> {
-    const { table, find, clock, signal, onLooked } = this.#options;
-    const cgroups = await find(signal);
+  #look(keys: ReadonlySet<string>): boolean {
+    const { table, finder, clock, onLooked } = this.#options;
     const observedAt = new Date(clock.now()).toISOString();
     let young = false;
     for (const key of keys) {
       const record = this.#records.get(key);
       if (record === undefined) continue;
-      const pod = runtimePodOf(record, cgroups.get(key) ?? null, observedAt);
+      const ids = record.statuses.flatMap(({ id, status }) => (id === null || status !== "running" ? [] : [id]));
+      const pod = runtimePodOf(record, finder.find(key, ids), observedAt);
       young ||= pod.containers.some(({ state, pid }) => state === "running" && pid === null);
       table.setRuntime(pod);
     }

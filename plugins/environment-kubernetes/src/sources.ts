@@ -54,16 +54,16 @@ export async function runSources(options: SourcesOptions): Promise<void> {
   const runtimeReady = Promise.withResolvers<void>();
   const apiReady = Promise.withResolvers<void>();
   let apiSynced = false;
+  let away: string | null = null;
 
   let cgroups: CgroupSource | null = null;
   if (discovery === "api") {
-    const finder = resources.use(await world.openCgroups());
     const onLooked = (): void => {
       if (!apiSynced) return;
       table.runtimeSynced();
       runtimeReady.resolve();
     };
-    cgroups = new CgroupSource({ table, clock, signal, onLooked, find: (aborted) => finder.find(aborted) });
+    cgroups = new CgroupSource({ table, clock, signal, onLooked, finder: world.cgroups() });
   }
   const sink: ApiSink = {
     record: (record, observedAt) => {
@@ -107,8 +107,15 @@ export async function runSources(options: SourcesOptions): Promise<void> {
   const onEvent = (event: RuntimeEvent): void => {
     if (event.type === "pod") table.setRuntime(event.pod);
     else if (event.type === "gone") table.runtimeGone(event.pod);
-    else if (event.type === "away") log.warn({ code: event.code }, `the container runtime is away: ${event.reason}`);
-    else {
+    else if (event.type === "away") {
+      // Once for each kind of trouble: it is tried again for as long as it takes.
+      log[event.code === away ? "debug" : "warn"](
+        { code: event.code },
+        `the container runtime is away: ${event.reason}`,
+      );
+      away = event.code;
+    } else {
+      away = null;
       log.info(event.runtime, "the container runtime answers");
       onRuntime(event.runtime);
       table.runtimeSynced();

@@ -8,12 +8,11 @@ import {
   type DownwardFiles,
   inClusterTarget,
   kubeconfigTarget,
-  type PodCgroup,
   probeRuntime,
 } from "@trawler/kube";
 import { openHostFileSystem } from "@trawler/linux";
 import { errorMessage, type PluginHost } from "@trawler/plugin-api";
-import { CgroupFinder } from "./cgroups.ts";
+import { type CgroupFinder, cgroupFinder } from "./cgroups.ts";
 import type { Config } from "./config.ts";
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
@@ -26,7 +25,8 @@ export interface World {
   /** Why there is no API client. */
   readonly withoutApi: string;
   readonly podsApi: readonly string[];
-  openCgroups(): Promise<{ find(signal: AbortSignal): Promise<ReadonlyMap<string, PodCgroup>> } & AsyncDisposable>;
+  /** Throws where the cgroup tree is not to be found. */
+  cgroups(): CgroupFinder;
   /** The node's files; throws where they are not to be read. */
   openFiles(): Promise<DownwardFiles & AsyncDisposable>;
 }
@@ -45,7 +45,7 @@ export async function realWorld(config: Config, host: PluginHost, variables: Env
     api: target === null ? null : createApiClient({ target, environment: variables, userAgent: "trawler" }),
     withoutApi: why,
     podsApi: candidateSockets({ sockets: [podsApi], root }),
-    openCgroups: () => CgroupFinder.open(host),
+    cgroups: () => cgroupFinder(host),
     openFiles: async () => {
       const files = await openHostFileSystem(root);
       return {

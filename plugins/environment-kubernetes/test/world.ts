@@ -40,7 +40,7 @@ export async function openScene(options: { readonly api?: boolean } = {}): Promi
       api: options.api === false ? null : createApiClient({ target: tokenTarget({ server: api.url }) }),
       withoutApi: "switched off",
       podsApi: [],
-      openCgroups: async () => ({ find: async () => new Map(cgroups), ...close }),
+      cgroups: () => ({ find: (uid) => cgroups.get(uid) ?? null }),
       openFiles: async () => ({ ...downward, ...close }),
     }),
     [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),

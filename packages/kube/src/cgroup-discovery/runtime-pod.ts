@@ -4,9 +4,9 @@ import type { ContainerStatus, PodRecord } from "../pods/record.ts";
 
 /** What the node's cgroup tree says of one pod. */
 export interface PodCgroup {
-  /** Path below the cgroup root. */
-  readonly path: string;
-  /** By container id; the sandbox is among them: nothing here tells it apart. */
+  /** Path below the cgroup root; null where only a container's was found. */
+  readonly path: string | null;
+  /** By container id. */
   readonly containers: ReadonlyMap<string, { readonly path: string; readonly pid: number | null }>;
 }
 
@@ -19,7 +19,7 @@ const STATES: Readonly<Record<ContainerStatus["status"], RuntimeContainerState>>
 
 /**
  * A pod's runtime view where no runtime socket opens: what runs is what the API's status says, and its cgroup and pid are
- * found in the cgroup tree by container id. A cgroup of an id that no status names is the sandbox, or too young.
+ * found in the cgroup tree by container id.
  */
 export function runtimePodOf(record: PodRecord, cgroup: PodCgroup | null, observedAt: string): RuntimePod {
   const uid = podKey(record);
