@@ -5,7 +5,7 @@ import { closeQuietly } from "./descriptor.ts";
  * File systems whose files are read: those of disks, memory and images. Left out are what the kernel makes up (proc,
  * sysfs, cgroup: endless or magic files) and what may never answer (fuse, nfs, cifs, 9p: a dead one hangs its reader).
  */
-export const READABLE_FILE_SYSTEMS: ReadonlySet<string> = new Set([
+const READABLE_FILE_SYSTEMS: ReadonlySet<string> = new Set([
   "aufs",
   "bcachefs",
   "btrfs",

@@ -41,8 +41,7 @@ export class NamespaceConnector implements AsyncDisposable {
 
   /** `worker`: the entry of the thread where it does not lie beside this file, as in a bundle. */
   constructor(options: { readonly worker?: URL } = {}) {
-    const beside = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js";
-    this.#maker = new SocketMaker(options.worker ?? new URL(beside, import.meta.url));
+    this.#maker = new SocketMaker(options.worker ?? workerBeside());
   }
 
   /**
@@ -113,6 +112,13 @@ export class NamespaceConnector implements AsyncDisposable {
       throw ENTRY_CODES.has(errorCode(error) ?? "") ? new SystemError(NO_ENTRY) : error;
     }
   }
+}
+
+/** Its entry has the ending that this file has: source or built. */
+function workerBeside(): URL {
+  return import.meta.url.endsWith(".ts")
+    ? new URL("./worker.ts", import.meta.url)
+    : new URL("./worker.js", import.meta.url);
 }
 
 interface Namespace extends Disposable {

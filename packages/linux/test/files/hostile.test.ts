@@ -21,9 +21,8 @@ function openDescriptors(): number {
   return readdirSync("/proc/self/fd").length;
 }
 
-function script(name: string): string {
-  return fileURLToPath(new URL(`./${name}`, import.meta.url));
-}
+const SWAP = fileURLToPath(new URL("./swap.mjs", import.meta.url));
+const DENIED = fileURLToPath(new URL("./denied.ts", import.meta.url));
 
 /** The content, or the code of the failure, whose message must be worded in the member's paths. */
 async function outcome(work: Promise<string>): Promise<string> {
@@ -173,7 +172,7 @@ for (const resolver of ["openat2", "walk"] as const) {
 
     test("C82: what permissions close is denied and counted, the rest is given", () => {
       // Root passes over permissions, so the reader runs without that right.
-      const args = ["--conditions=@trawler/source", script("denied.ts"), tree.root, resolver];
+      const args = ["--conditions=@trawler/source", DENIED, tree.root, resolver];
       const drop = ["--inh-caps=-all", "--bounding-set=-dac_override,-dac_read_search", process.execPath];
       const output = tree.devices
         ? execFileSync("setpriv", [...drop, ...args], { encoding: "utf8" })
@@ -193,7 +192,7 @@ for (const resolver of ["openat2", "walk"] as const) {
       writeFileSync(tree.at("race", resolver, "folder/secret"), "inside");
       symlinkSync(tree.folder, tree.at("race", resolver, "link"));
       const swapped = [tree.at("race", resolver, "folder"), tree.at("race", resolver, "link")];
-      await using _ = await Child.start(process.execPath, [script("swap.mjs"), "exchange", ...swapped]);
+      await using _ = await Child.start(process.execPath, [SWAP, "exchange", ...swapped]);
       const seen = new Map<string, number>();
       for (let turn = 0; turn < 1_500; turn++) {
         const got = await outcome(files.readText(`/race/${resolver}/${turn % 2 === 0 ? "folder" : "link"}/secret`));
@@ -214,7 +213,7 @@ for (const resolver of ["openat2", "walk"] as const) {
       mkdirSync(tree.at("race", resolver, "a/b/c"), { recursive: true });
       mkdirSync(`${tree.folder}/outside-${resolver}`);
       const swapped = [tree.at("race", resolver, "a/b"), `${tree.folder}/outside-${resolver}`];
-      await using _ = await Child.start(process.execPath, [script("swap.mjs"), "exchange", ...swapped]);
+      await using _ = await Child.start(process.execPath, [SWAP, "exchange", ...swapped]);
       const up = "../".repeat(12);
       for (let turn = 0; turn < 1_500; turn++) {
         const got = await outcome(files.readText(`/race/${resolver}/a/b/c/${up}secret`));
@@ -226,7 +225,7 @@ for (const resolver of ["openat2", "walk"] as const) {
       mkdirSync(tree.at("race", resolver, "blink"), { recursive: true });
       for (let index = 0; index < 50; index++) writeFileSync(tree.at("race", resolver, "blink", `f${index}`), "");
       const blinking = tree.at("race", resolver, "blink/f50");
-      await using _ = await Child.start(process.execPath, [script("swap.mjs"), "blink", blinking]);
+      await using _ = await Child.start(process.execPath, [SWAP, "blink", blinking]);
       for (let turn = 0; turn < 100; turn++) {
         let count = 0;
         for await (const batch of files.walk(`/race/${resolver}/blink`)) count += batch.length;
