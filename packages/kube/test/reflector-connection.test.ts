@@ -82,6 +82,22 @@ describe("connection", () => {
     expect(harness.reflector.snapshot().lists).toBe(1);
   });
 
+  test("a server that denies for a moment after a long outage is asked again at once", async () => {
+    let answers = 0;
+    await using harness = await reflect(
+      (api) => {
+        api.fault = () => {
+          answers += 1;
+          if (answers > 22) return undefined;
+          return answers > 20 ? { status: 403 } : { status: 503 };
+        };
+      },
+      { random: () => 1 },
+    );
+    await until(() => harness.told.includes("back"));
+    expect(harness.waits.slice(18, 22)).toEqual([30000, 30000, 100, 800]);
+  });
+
   test("C16: fifty reconnects leave at most two sockets and no listener", async () => {
     await using harness = await reflect(() => undefined);
     for (let round = 1; round <= 50; round += 1) {

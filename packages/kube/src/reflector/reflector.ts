@@ -27,6 +27,8 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
   const pause = options.sleep ?? realSleep;
   const random = options.random ?? Math.random;
   const backoff = createBackoff(random);
+  // Counted apart: a server that has just come up may deny for a moment what its role allows.
+  const denials = createBackoff(random, DENIED_CAP);
   const stop = new AbortController();
   let fault: { readonly error: unknown } | null = null;
   const handler = guardHandler(options.handler, (error) => {
@@ -156,6 +158,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     const end: WatchEnd = await watchFrom(options, from, listener, signal);
     const healthy = clock.monotonic() - begun >= HEALTHY_SECONDS;
     if (healthy || (end.by === "end" && position !== from)) backoff.reset();
+    denials.reset();
     if (end.by === "error") {
       if (isExpired(end.error) || isAhead(end.error) || apiStatus(end.error) !== null) throw end.error;
       restarts.error += 1;
@@ -181,7 +184,9 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     const denied = status === 401 || status === 403;
     restarts[denied ? "denied" : "error"] += 1;
     goneAway(what, error);
-    const wait = backoff.next(status === 403 || status === 404 ? DENIED_CAP : undefined);
+    const missing = status === 403 || status === 404;
+    if (!missing) denials.reset();
+    const wait = (missing ? denials : backoff).next();
     return Math.max(wait, (retryAfter(error) ?? 0) * 1000 * (1 + random() * 0.1));
   };
 
