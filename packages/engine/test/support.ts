@@ -4,7 +4,6 @@ import {
   collectingEmitter,
   collectingLog,
   collectingMetrics,
-  fakeHost,
   fakeMode,
   fakeNode,
   scriptedEnvironment,
@@ -15,7 +14,7 @@ import * as z from "zod";
 /** A clock on Date and performance, which vitest can fake. */
 export const testClock = { now: () => Date.now(), monotonic: () => performance.now() / 1000 };
 
-export const features = { fact: z.strictObject({ value: z.unknown() }) };
+const features = { fact: z.strictObject({ value: z.unknown() }) };
 
 type Overrides = Partial<Pick<CrawlerPlugin, "scope" | "needs" | "match" | "name">> & Partial<CrawlerInstance>;
 
@@ -76,5 +75,3 @@ export function pipelineOf(overrides: Partial<PipelineOptions> = {}) {
 export async function until(condition: () => boolean): Promise<void> {
   await expect.poll(condition, { timeout: 5000, interval: 5 }).toBe(true);
 }
-
-export const host = fakeHost();

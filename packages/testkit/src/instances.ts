@@ -19,7 +19,7 @@ interface Creatable<I> {
 }
 
 /** Creates an instance as the host does: settings parsed by the plugin's own schema. */
-export async function createIn<I>(plugin: Creatable<I>, world: World): Promise<I> {
+async function createIn<I>(plugin: Creatable<I>, world: World): Promise<I> {
   const settings = await parseSettings(plugin.config, world.config ?? {});
   return plugin.create(settings, fakeHost({ id: plugin.name, ...world.host }));
 }
