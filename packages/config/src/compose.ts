@@ -1,6 +1,6 @@
 import type { Plugin, PluginKind, Schema } from "@trawler/plugin-api";
-import { besideSettings, hostSettings } from "./host-settings.ts";
-import { isSchema, type JsonSchema, schemaList } from "./json-schema.ts";
+import { besideKeys, besideSettings, hostSettings } from "./host-settings.ts";
+import { alternatives, isSchema, type JsonSchema, schemaList } from "./json-schema.ts";
 import type { PluginName } from "./plugin-name.ts";
 
 const DRAFT = "draft-2020-12";
@@ -53,6 +53,14 @@ export function composeSchema(plugins: readonly Plugin[], names: readonly Plugin
   };
 }
 
+/** The host's settings that a plugin's instance may have beside its own; a word that the plugin itself uses is its own. */
+export function hostKeysOf(plugin: Plugin): readonly string[] {
+  const own = alternatives({}, toJsonSchema(plugin.config)).flatMap((schema) =>
+    Object.keys(record(schema["properties"])),
+  );
+  return besideKeys(plugin.kind).filter((key) => !own.includes(key));
+}
+
 function instances(plugins: readonly Plugin[], names: readonly PluginName[], kind: PluginKind): JsonSchema {
   const single = kind === "environment" || kind === "mode";
   const loaded = new Set(plugins.filter((plugin) => plugin.kind === kind).map(({ name }) => name));
@@ -72,13 +80,19 @@ function instances(plugins: readonly Plugin[], names: readonly PluginName[], kin
   };
 }
 
-/** Adds `every`, `timeout` … to a plugin's own settings, in each branch where it has several. */
+/** Adds `every`, `timeout` … to a plugin's own settings, in each branch where it has several; its own words win. */
 function withHostSettings(plugin: Plugin, schema: JsonSchema): JsonSchema {
   const beside = toJsonSchema(besideSettings(plugin.kind));
   const extend = (branch: JsonSchema): JsonSchema => ({
     ...branch,
     ...(branch["type"] === "object" || "properties" in branch
-      ? { properties: { ...record(branch["properties"]), ...record(beside["properties"]) } }
+      ? {
+          properties: {
+            ...record(branch["properties"]),
+            ...record(beside["properties"]),
+            ...record(branch["properties"]),
+          },
+        }
       : {}),
     ...Object.fromEntries(
       ["anyOf", "oneOf"].filter((key) => key in branch).map((key) => [key, schemaList(branch[key]).map(extend)]),

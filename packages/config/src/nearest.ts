@@ -6,5 +6,7 @@ export function nearest(name: string, known: readonly string[]): string | null {
   const lower = name.toLowerCase();
   const near = closest(lower, [...known]);
   const steps = distance(lower, near.toLowerCase());
-  return steps <= Math.max(1, Math.floor(Math.max(name.length, near.length) / 3)) ? near : null;
+  // Two letters that changed places are two steps.
+  const few = name.length < 4 ? 1 : Math.max(2, Math.floor(Math.max(name.length, near.length) / 3));
+  return steps <= few ? near : null;
 }

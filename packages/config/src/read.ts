@@ -2,10 +2,10 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { errorMessage, type Plugin, type PluginKind } from "@trawler/plugin-api";
 import { Checker } from "./check.ts";
-import { composeSchema, SECTIONS } from "./compose.ts";
+import { composeSchema, hostKeysOf, SECTIONS } from "./compose.ts";
 import { type Document, MAX_FILE_BYTES, parseDocumentText } from "./document.ts";
 import { type Fault, faultsError } from "./fault.ts";
-import { besideKeys, besideSettings, type HostSettings, hostSettings } from "./host-settings.ts";
+import { besideSettings, type HostSettings, hostSettings } from "./host-settings.ts";
 import { applyOverrides } from "./override.ts";
 import type { Path } from "./path.ts";
 import type { PluginName } from "./plugin-name.ts";
@@ -162,7 +162,7 @@ async function validateOne(
 ): Promise<PluginSettings | null> {
   const own = emptyMap();
   const beside = emptyMap();
-  const hostKeys = besideKeys(plugin.kind);
+  const hostKeys = hostKeysOf(plugin);
   if (isMap(value))
     for (const [key, child] of Object.entries(value)) (hostKeys.includes(key) ? beside : own)[key] = child;
   const host = besideSettings(plugin.kind).safeParse(beside);

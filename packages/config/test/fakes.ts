@@ -52,6 +52,15 @@ const crawler = (name: string) =>
     features: {},
     create: idle,
   });
+const nginx = defineCrawler({
+  name: "nginx",
+  description: "Reads nginx.",
+  config: z.strictObject({ timeout: z.string().default("2s").describe("Of one server.") }),
+  scope: "member",
+  needs: ["fs"],
+  features: {},
+  create: idle,
+});
 const kubernetes = defineEnvironment({
   name: "kubernetes",
   description: "Finds pods.",
@@ -76,6 +85,7 @@ const PLUGINS: readonly Plugin[] = [
   crawler("cpu"),
   crawler("memory"),
   crawler("redis"),
+  nginx,
   kubernetes,
   pod,
 ];

@@ -63,6 +63,13 @@ describe("a valid configuration", () => {
     expect(configuration.pipelines[0]?.crawlers?.[0]?.config).toEqual({ labels: ["a"] });
   });
 
+  test("a word that a plugin uses itself is the plugin's, not the host's", async () => {
+    const configuration = await read("pipelines: { default: { crawlers: { nginx: { timeout: 1s, every: 1m } } } }");
+    const [nginx] = configuration.pipelines[0]?.crawlers ?? [];
+    expect(nginx).toMatchObject({ config: { timeout: "1s" }, every: 60 });
+    expect(nginx?.timeout).toBeUndefined();
+  });
+
   test("instances of one plugin differ by their label", async () => {
     const configuration = await read(
       "pipelines: { default: { emitters: { kafka/main: { brokers: ['a:1'] }, kafka/audit: { brokers: ['b:1'], topic: audit } } } }",
@@ -138,7 +145,7 @@ const CASES: readonly (readonly [name: string, text: string, ...expected: string
   [
     "unknown crawler",
     "pipelines: { default: { crawlers: { redes/x: {} } } }",
-    "trawl.yaml:1:37: pipelines.default.crawlers.redes/x: unknown crawler, expected one of cpu, memory, redis; did you mean redis?",
+    "trawl.yaml:1:37: pipelines.default.crawlers.redes/x: unknown crawler, expected one of cpu, memory, redis, nginx; did you mean redis?",
   ],
   [
     "wrong type",

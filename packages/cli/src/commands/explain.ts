@@ -35,7 +35,10 @@ export async function explainPod(
 ): Promise<number> {
   const { configuration } = await load(options, world);
   const folder = stateFolder(configuration.state.folder, world.env, world.userId);
-  const { status, body } = await askAgent(socketPaths(folder), `/v1/explain?pod=${encodeURIComponent(name)}`);
+  const { status, body } = await askAgent(
+    socketPaths(folder).toReversed(),
+    `/v1/explain?pod=${encodeURIComponent(name)}`,
+  );
   if (status === 404)
     throw new TrawlerError(
       "TRAWLER_UNSUPPORTED",
