@@ -43,7 +43,9 @@ function jsonOf(key: string, value: unknown): unknown {
 function timeOf(value: unknown): string | null {
   if (!isObject(value)) return null;
   const seconds = Reflect.get(value, "seconds");
-  return typeof seconds === "string" && /^\d{1,11}$/.test(seconds) ? (timeOfNanos(`${seconds}000000000`)?.replace(".000Z", "Z") ?? null) : null;
+  return typeof seconds === "string" && /^\d{1,11}$/.test(seconds)
+    ? (timeOfNanos(`${seconds}000000000`)?.replace(".000Z", "Z") ?? null)
+    : null;
 }
 
 function isObject(value: unknown): value is object {
