@@ -32,6 +32,10 @@ export class LastFeatures {
     );
   }
 
+  has(target: string, crawler: string): boolean {
+    return this.#samples.get(target)?.has(crawler) ?? false;
+  }
+
   clear(): void {
     this.#samples.clear();
   }

@@ -7,7 +7,7 @@ import { CrawlMemory } from "./memory.ts";
 import { Opening } from "./opening.ts";
 import type { PipelineOptions } from "./options.ts";
 import { parallel } from "./parallel.ts";
-import { partsOf } from "./track.ts";
+import { partsOf } from "./parts.ts";
 import { aborted, settled } from "./wait.ts";
 
 /** Milliseconds until everything that is there must have been reported. */

@@ -1,15 +1,5 @@
-import {
-  errorMessage,
-  type Feature,
-  type Frame,
-  type FrameReason,
-  type Logger,
-  type Mode,
-  type Problem,
-  type Workload,
-} from "@trawler/plugin-api";
-import { type CrawlOutcome, type CrawlResult, collect, type SubjectCrawler } from "./crawl.ts";
-import type { CallResult } from "./crawl-one.ts";
+import { errorMessage, type Frame, type FrameReason, type Logger, type Mode, type Workload } from "@trawler/plugin-api";
+import type { CrawlResult, SubjectCrawler } from "./crawl.ts";
 import { type CrawlerStatus, statusOf } from "./explain.ts";
 import { buildFrame } from "./frame.ts";
 import type { Gate } from "./gate.ts";
@@ -19,6 +9,8 @@ import { Lifecycle, type Phase } from "./lifecycle.ts";
 import { CrawlMemory } from "./memory.ts";
 import { Opening } from "./opening.ts";
 import type { CrawlerInstance, EngineMetrics, PipelineOptions } from "./options.ts";
+import { finalPartsOf, partsOf } from "./parts.ts";
+import { Sampler } from "./sampler.ts";
 import { isRunning } from "./significant.ts";
 
 /** What all tracks of a pipeline share. */
@@ -38,9 +30,6 @@ export interface TrackWorld {
   readonly send: (workload: Workload, frame: Frame) => void;
 }
 
-/** Milliseconds after a container's start at which its own figures are read, so that a short life leaves some. */
-const SAMPLES = [250, 1000, 2000, 4000] as const;
-
 /** One subject from its first sight to its end. All work on it is done one after another: no two crawls overlap. */
 export class SubjectTrack {
   readonly #world: TrackWorld;
@@ -49,8 +38,7 @@ export class SubjectTrack {
   readonly #memory: CrawlMemory = new CrawlMemory();
   readonly #last: LastFeatures = new LastFeatures();
   readonly #statuses: Map<string, CrawlerStatus> = new Map();
-  readonly #samplers: Set<NodeJS.Timeout> = new Set();
-  readonly #sampled: Set<string> = new Set();
+  readonly #sampler: Sampler;
   #chain: Promise<void> = Promise.resolve();
   #workload: Workload;
   #intervalDue = false;
@@ -64,6 +52,7 @@ export class SubjectTrack {
     this.#workload = workload;
     this.#readAt = options.clock.monotonic();
     this.#opening = new Opening(mode, modeGuard, log, hasMembers);
+    this.#sampler = new Sampler(options.clock, () => this.#enqueue(() => this.#sampleYoung()));
     this.#lifecycle = new Lifecycle(workload, (reason) => this.#enqueue(() => this.#write(reason)));
   }
 
@@ -126,7 +115,7 @@ export class SubjectTrack {
   /** Writes what is held back, from what was last read where nothing can be read any more, and frees everything. */
   async close(): Promise<void> {
     this.#lifecycle.close();
-    this.#stopSampling();
+    this.#sampler.stop();
     this.#enqueue(() => this.#opening.close());
     await this.#chain;
   }
@@ -147,32 +136,11 @@ export class SubjectTrack {
       await this.#opening.update(now, this.#world.signal);
       this.#last.retain(now);
     });
-    for (const { id, state } of now.containers) {
-      if (id === null || !runs.has(id) || this.#sampled.has(id)) continue;
-      this.#sampled.add(id);
-      this.#sampleYoung(state.startedAt);
-    }
-    const ids = new Set(now.containers.map(({ id }) => id));
-    for (const id of this.#sampled) if (!ids.has(id)) this.#sampled.delete(id);
+    this.#sampler.observe(now);
   }
 
-  #sampleYoung(startedAt: string | null): void {
-    const age = startedAt === null ? 0 : this.#world.options.clock.now() - Date.parse(startedAt);
-    for (const at of SAMPLES) {
-      if (at < age) continue;
-      const timer = setTimeout(() => {
-        this.#samplers.delete(timer);
-        this.#enqueue(async () => {
-          if (this.#lifecycle.phase !== "ended") await this.#sample(this.#workload);
-        });
-      }, at - Math.max(age, 0));
-      this.#samplers.add(timer);
-    }
-  }
-
-  #stopSampling(): void {
-    for (const timer of this.#samplers) clearTimeout(timer);
-    this.#samplers.clear();
+  async #sampleYoung(): Promise<void> {
+    if (this.#lifecycle.phase !== "ended") await this.#sample(this.#workload);
   }
 
   /** Reads figures without a frame: what costs little and cannot disturb an application. */
@@ -201,14 +169,14 @@ export class SubjectTrack {
     const time = new Date(now).toISOString();
     this.#last.keep(result.outcomes, time);
     for (const { id } of options.crawlers) this.#statuses.set(id, statusOf(id, result.outcomes));
-    const parts = reason === "ended" ? this.#finalParts(workload, result) : partsOf(workload, result);
+    const parts = reason === "ended" ? finalPartsOf(workload, result, this.#last) : partsOf(workload, result);
     const observedFor = monotonic - this.#readAt;
     this.#readAt = monotonic;
     const sequence = ++this.#sequence;
     this.#lastFrame = { time, reason, sequence };
     send(workload, buildFrame(workload, { reason, agent, sequence, now, observedFor, ...parts }));
     if (reason !== "ended") return;
-    this.#stopSampling();
+    this.#sampler.stop();
     this.#last.clear();
     await this.#opening.close();
   }
@@ -228,44 +196,9 @@ export class SubjectTrack {
       throw error;
     }
   }
-
-  /** Of what has ended the last figures are given, with their age; that it has gone is no problem. */
-  #finalParts(workload: Workload, result: CrawlResult): Parts {
-    const parts = partsOf(workload, result);
-    const complete = (target: string, { features, problems }: CallResult): CallResult => {
-      const fresh = new Set(result.outcomes.filter(hasFeatures(target)).map(({ crawler }) => crawler));
-      const all: readonly Feature[] = [...features, ...this.#last.of(target, fresh)];
-      return { features: all, problems: problems.filter(({ code }) => code !== "gone") };
-    };
-    const ids = workload.containers.flatMap(({ id }) => (id === null ? [] : [id]));
-    return {
-      subject: complete("", parts.subject),
-      members: new Map(ids.map((id) => [id, complete(id, parts.members.get(id) ?? EMPTY)])),
-    };
-  }
-}
-
-interface Parts {
-  readonly subject: CallResult;
-  readonly members: ReadonlyMap<string, CallResult>;
 }
 
 const NOTHING: CrawlResult = { outcomes: [], problems: [] };
-const EMPTY: CallResult = { features: [], problems: [] };
-
-export function partsOf(workload: Workload, { outcomes, problems }: CrawlResult): Parts {
-  const subject = collect(outcomes, "");
-  const ids = workload.containers.flatMap(({ id }) => (id === null ? [] : [id]));
-  const all: readonly Problem[] = [...problems, ...subject.problems];
-  return {
-    subject: { features: subject.features, problems: all },
-    members: new Map(ids.map((id) => [id, collect(outcomes, id)])),
-  };
-}
-
-function hasFeatures(target: string): (outcome: CrawlOutcome) => boolean {
-  return (outcome) => outcome.target === target && outcome.features.length > 0;
-}
 
 /** Counters of cgroups and interfaces: a few kernel files, no application and no file of the container. */
 function isFigures({ plugin }: CrawlerInstance): boolean {
