@@ -199,6 +199,47 @@ describe("following a runtime", () => {
     await vi.waitFor(() => expect(run.last(SHOP)?.containers[0]).toMatchObject({ exitCode: 137, reason: "OOMKilled" }));
   });
 
+  it("shows a container of which the runtime has lost track, and its return", async () => {
+    const runtime = new FakeRuntime(before());
+    runtime.events = "unsupported";
+    await using run = follow(runtime);
+    await run.synced();
+    const redis = runtime.containers[0];
+    const status = redis === undefined ? undefined : runtime.containerStatuses.get(redis.id);
+    if (redis === undefined || status?.status == null) throw new Error("fixture");
+    const turn = (state: string): void => {
+      runtime.containerStatuses.set(redis.id, { ...status, status: { ...redis, ...status.status, state } });
+      runtime.containers = runtime.containers.map((item) => (item.id === redis.id ? { ...item, state } : item));
+    };
+    turn("CONTAINER_UNKNOWN");
+    await vi.waitFor(() => expect(run.last(SHOP)?.containers[0]).toMatchObject({ state: "unknown", pid: null }));
+    turn("CONTAINER_RUNNING");
+    await vi.waitFor(() => expect(run.last(SHOP)?.containers[0]).toMatchObject({ state: "running", pid: 16813 }));
+  });
+
+  it("begins anew where whoever is told throws", async () => {
+    const runtime = new FakeRuntime(before());
+    const stop = new AbortController();
+    const seen: string[] = [];
+    const done = followRuntime({
+      open: async () => runtime.open(),
+      onEvent: (event) => {
+        seen.push(event.type);
+        if (event.type === "pod" && event.pod.uid === BRIEF && !seen.includes("away")) throw new Error("told");
+      },
+      clock: realClock,
+      log: quiet,
+      signal: stop.signal,
+      random: () => 0,
+    });
+    await vi.waitFor(() => expect(seen).toContain("synced"));
+    for (const event of fresh()) runtime.send(event);
+    await vi.waitFor(() => expect(seen).toContain("away"));
+    await vi.waitFor(() => expect(seen.lastIndexOf("synced")).toBeGreaterThan(seen.indexOf("away")));
+    stop.abort();
+    await done;
+  });
+
   it("forgets what goes away between list and status", async () => {
     const runtime = new FakeRuntime(containerd);
     runtime.containerStatuses.delete(containerd.containers[0]?.id ?? "");

@@ -87,6 +87,9 @@ class Follower {
   async session(healthy: () => void): Promise<void> {
     const { clock, signal: parent } = this.#options;
     const session = new AbortController();
+    const failed = Promise.withResolvers<never>();
+    // Not awaited in every case; a fault of a handler must end the session and not the process.
+    failed.promise.catch(() => {});
     const signal = AbortSignal.any([parent, session.signal]);
     using client = await this.#options.open(signal);
     try {
@@ -97,7 +100,8 @@ class Follower {
       await this.#compare(client, signal);
       healthy();
       this.#options.onEvent({ type: "synced", runtime: this.#runtime });
-      await Promise.race([this.#consume(client, events, since, signal), this.#compareAgain(client, signal)]);
+      const consumed = this.#consume(client, events, since, signal, failed.reject);
+      await Promise.race([consumed, this.#compareAgain(client, signal), failed.promise]);
     } finally {
       session.abort();
     }
@@ -108,6 +112,7 @@ class Follower {
     events: AsyncIterable<ContainerEvent>,
     since: { readonly wall: number; readonly monotonic: number },
     signal: AbortSignal,
+    fail: (error: unknown) => void,
   ): Promise<void> {
     const { clock, log, pollInterval = 1_000, sleep = realSleep } = this.#options;
     const started = clock.monotonic();
@@ -119,7 +124,7 @@ class Follower {
         // The list says all that an event of before it could say, and is newer.
         if (old && clock.monotonic() - since.monotonic < BACKLOG_SECONDS) continue;
         const now = ENDS.has(event.containerEventType);
-        for (const uid of this.#view.applyEvent(event)) void this.#changed(client, uid, signal, now);
+        for (const uid of this.#view.applyEvent(event)) this.#changed(client, uid, signal, now).catch(fail);
       }
     } catch (error) {
       if (errorCode(error) !== "TRAWLER_UNSUPPORTED") throw error;
@@ -156,7 +161,8 @@ class Follower {
     const touched = new Set(this.#view.applyList(sandboxes, containers, before));
     for (const uid of this.#view.uids) {
       const missing = this.#view.missing(uid);
-      if (missing.sandboxes.length + missing.containers.length > 0) touched.add(uid);
+      const incomplete = missing.sandboxes.length + missing.containers.length > 0;
+      if (incomplete || !this.#reported.has(uid)) touched.add(uid);
     }
     await Promise.all([...touched].map((uid) => this.#changed(client, uid, signal, false)));
   }
@@ -212,8 +218,8 @@ class Follower {
   #report(uid: string): void {
     const pod = this.#view.pod(uid, new Date(this.#options.clock.now()).toISOString());
     if (pod !== null) {
-      this.#reported.set(uid, pod);
       this.#options.onEvent({ type: "pod", pod });
+      this.#reported.set(uid, pod);
       return;
     }
     const last = this.#reported.get(uid);

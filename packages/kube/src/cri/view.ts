@@ -6,11 +6,11 @@ import type { VerboseInfo } from "./verbose.ts";
 
 /** A container only ever moves on: a late message never brings an earlier state back. */
 const ORDER: Readonly<Record<RuntimeContainerState, number>> = {
-  unknown: 0,
-  created: 1,
-  running: 2,
-  paused: 2,
-  exited: 3,
+  created: 0,
+  running: 1,
+  paused: 1,
+  unknown: 1,
+  exited: 2,
 };
 const MAX_TOMBSTONES = 10_000;
 
@@ -200,7 +200,8 @@ export class RuntimeView {
     if (this.#tombstones.has(container.id)) return false;
     const entry = this.#entry(uid, ...namesOf(container));
     const known = entry.containers.get(container.id);
-    if (known !== undefined && ORDER[container.state] <= ORDER[known.value.state]) return false;
+    const before = known?.value.state;
+    if (before !== undefined && (container.state === before || ORDER[container.state] < ORDER[before])) return false;
     const value = known === undefined ? container : { ...known.value, state: container.state, pid: null };
     entry.containers.set(container.id, { value, readAt: known?.readAt ?? null });
     this.#owners.set(container.id, uid);
