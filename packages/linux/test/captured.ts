@@ -22,13 +22,13 @@ export interface Expected {
   readonly workingSet: number;
 }
 
-/** A captured tree, unpacked to a temporary folder until disposed. */
+/** A captured tree, or the parts of it that a test needs, unpacked to a temporary folder until disposed. */
 export class Capture implements Disposable {
   readonly folder: string;
 
-  constructor(name: string) {
+  constructor(name: string, parts: readonly string[] = []) {
     this.folder = mkdtempSync(join(tmpdir(), "trawler-capture-"));
-    execFileSync("tar", ["-xzf", join(FIXTURES, `${name}.tgz`), "-C", this.folder]);
+    execFileSync("tar", ["-xzf", join(FIXTURES, `${name}.tgz`), "-C", this.folder, "--wildcards", ...parts]);
   }
 
   proc(sample: 1 | 2): string {

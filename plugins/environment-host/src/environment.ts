@@ -1,5 +1,4 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { openHostFileSystem } from "@trawler/linux";
 import type { CallContext, Environment, NodeInfo, Workload, WorkloadEvent } from "@trawler/plugin-api";
 
 /** OpenTelemetry's `host.arch` by Node's name. */
@@ -25,10 +24,11 @@ export class HostEnvironment implements Environment {
   }
 }
 
-/** `/etc/machine-id` below the host's root (machine-id(5)); null where there is none yet. */
+/** `/etc/machine-id` (machine-id(5)), links resolved below the host's root; null where there is none yet. */
 async function readMachineId(root: string): Promise<string | null> {
   try {
-    return parseMachineId(await readFile(join(root, "etc/machine-id"), "utf8"));
+    await using files = await openHostFileSystem(root);
+    return parseMachineId(await files.readText("/etc/machine-id", { maxBytes: 256 }));
   } catch {
     return null;
   }

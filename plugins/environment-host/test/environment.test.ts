@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { environmentContract, fakeHost, fakeNode } from "@trawler/testkit";
@@ -50,6 +50,14 @@ test.each([null, "", "uninitialized\n", "not an id\n"])(
     expect((await reported(root(text))).id).toBe("node-a");
   },
 );
+
+test("a link to it is followed inside the host's root, and not out of it", async () => {
+  const folder = root(null);
+  mkdirSync(join(folder, "var"));
+  writeFileSync(join(folder, "var/id"), ID);
+  symlinkSync("/var/id", join(folder, "etc/machine-id"));
+  expect((await reported(folder)).id).toBe(ID);
+});
 
 test("a machine id is 32 hexadecimal digits", () => {
   expect(parseMachineId(` ${ID}\n`)).toBe(ID);

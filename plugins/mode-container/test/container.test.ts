@@ -16,7 +16,7 @@ let usage: number;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "trawler-container-"));
-  execFileSync("tar", ["-xzf", FIXTURE, "-C", folder]);
+  execFileSync("tar", ["-xzf", FIXTURE, "-C", folder, "--wildcards", "sample2/*", "meta/*"]);
   const root = join(folder, "sample2");
   paths = { root, proc: join(root, "proc"), cgroup: join(root, "sys/fs/cgroup") };
   const lines = readFileSync(join(folder, "meta/expected.tsv"), "utf8").split("\n");

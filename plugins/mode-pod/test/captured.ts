@@ -21,7 +21,15 @@ export class CapturedNode implements Disposable {
 
   constructor(name: string) {
     this.folder = mkdtempSync(join(tmpdir(), "trawler-pod-"));
-    execFileSync("tar", ["-xzf", join(FIXTURES, `${name}.tgz`), "-C", this.folder]);
+    execFileSync("tar", [
+      "-xzf",
+      join(FIXTURES, `${name}.tgz`),
+      "-C",
+      this.folder,
+      "--wildcards",
+      "sample2/*",
+      "meta/*",
+    ]);
   }
 
   get paths(): NodeInfo["paths"] {

@@ -1,7 +1,6 @@
-import { statSync } from "node:fs";
-import { join, posix } from "node:path";
+import { existsSync } from "node:fs";
+import { posix } from "node:path";
 import { type CgroupAccess, type Clock, TrawlerError } from "@trawler/plugin-api";
-import { orNull } from "../proc/files.ts";
 import { parseBlkio, parseIoStat, parsePids } from "./block.ts";
 import { parseCpuV1, parseCpuV2 } from "./cpu.ts";
 import { type Controller, type Hierarchy, hierarchyFolders } from "./hierarchy.ts";
@@ -17,21 +16,22 @@ export class CgroupReader implements CgroupAccess, Disposable {
   readonly #hierarchy: Hierarchy;
   readonly #clock: Clock;
   readonly #files: KeptFiles;
+  readonly #above: readonly string[];
 
   constructor(hierarchy: Hierarchy, path: string, clock: Clock, buffer: ReadBuffer) {
     this.#hierarchy = hierarchy;
     this.path = path;
     this.#clock = clock;
     this.#files = new KeptFiles(buffer);
+    this.#above = pathsAbove(path);
   }
 
   async cpu(): ReturnType<CgroupAccess["cpu"]> {
     const accounting = this.#v1("cpuacct");
     const bandwidth = this.#v1("cpu");
     const { unified } = this.#hierarchy;
-    this.#check();
     if (accounting === null && bandwidth === null && unified !== null) {
-      const folder = join(unified, this.path);
+      const folder = `${unified}${this.path}`;
       // The clock is read beside the counter, so that a rate over two reads is true.
       const stat = this.#read(folder, "cpu.stat");
       const monotonic = this.#clock.monotonic();
@@ -53,7 +53,6 @@ export class CgroupReader implements CgroupAccess, Disposable {
 
   async memory(): ReturnType<CgroupAccess["memory"]> {
     const v1 = this.#v1("memory");
-    this.#check();
     if (v1 !== null) {
       return parseMemoryV1({
         usage: this.#read(v1, "memory.usage_in_bytes"),
@@ -61,7 +60,7 @@ export class CgroupReader implements CgroupAccess, Disposable {
         peak: this.#read(v1, "memory.max_usage_in_bytes"),
         limit: this.#read(v1, "memory.limit_in_bytes"),
         outOfMemory: this.#read(v1, "memory.oom_control"),
-        ancestorLimits: this.#ancestors(this.#hierarchy.v1.get("memory"), "memory.limit_in_bytes"),
+        ancestorLimits: this.#aboveLimits(this.#hierarchy.v1.get("memory"), "memory.limit_in_bytes"),
       });
     }
     const folder = this.#unified();
@@ -72,13 +71,12 @@ export class CgroupReader implements CgroupAccess, Disposable {
       peak: this.#read(folder, "memory.peak"),
       max: this.#read(folder, "memory.max"),
       events: this.#read(folder, "memory.events"),
-      ancestorLimits: this.#ancestors(this.#hierarchy.unified, "memory.max"),
+      ancestorLimits: this.#aboveLimits(this.#hierarchy.unified, "memory.max"),
     });
   }
 
   async block(): ReturnType<CgroupAccess["block"]> {
     const v1 = this.#v1("blkio");
-    this.#check();
     if (v1 === null) return parseIoStat(this.#read(this.#unified(), "io.stat") ?? "");
     // Recursive files hold the children too; which of the policies counts depends on the kernel and the scheduler.
     for (const prefix of ["blkio.throttle", "blkio.bfq"]) {
@@ -93,7 +91,6 @@ export class CgroupReader implements CgroupAccess, Disposable {
 
   async pids(): ReturnType<CgroupAccess["pids"]> {
     const folder = this.#v1("pids") ?? this.#unified();
-    this.#check();
     return parsePids(this.#read(folder, "pids.current"), this.#read(folder, "pids.max"));
   }
 
@@ -108,32 +105,31 @@ export class CgroupReader implements CgroupAccess, Disposable {
 
   #v1(controller: Controller): string | null {
     const folder = this.#hierarchy.v1.get(controller);
-    return folder === undefined ? null : join(folder, this.path);
+    return folder === undefined ? null : `${folder}${this.path}`;
   }
 
   #unified(): string | null {
-    return this.#hierarchy.unified === null ? null : join(this.#hierarchy.unified, this.path);
-  }
-
-  #read(folder: string | null, name: string): string | null {
-    return folder === null ? null : this.#files.read(join(folder, name));
+    return this.#hierarchy.unified === null ? null : `${this.#hierarchy.unified}${this.path}`;
   }
 
   /** A file that is missing says nothing; a cgroup that is missing everywhere has gone. */
-  #check(): void {
-    const there = hierarchyFolders(this.#hierarchy).some(
-      (folder) => orNull(() => statSync(join(folder, this.path)).isDirectory()) === true,
-    );
-    if (!there) throw new TrawlerError("TRAWLER_GONE", `the cgroup ${this.path} has been removed`);
+  #read(folder: string | null, name: string): string | null {
+    const text = folder === null ? null : this.#files.read(`${folder}/${name}`);
+    if (text === null && !hierarchyFolders(this.#hierarchy).some((root) => existsSync(`${root}${this.path}`))) {
+      throw new TrawlerError("TRAWLER_GONE", `the cgroup ${this.path} has been removed`);
+    }
+    return text;
   }
 
   /** A limit file of each cgroup above this one, up to the root. */
-  #ancestors(root: string | null | undefined, name: string): readonly (string | null)[] {
-    if (root == null) return [];
-    const texts: (string | null)[] = [];
-    for (let path = posix.dirname(this.path); path !== "/" && path !== "."; path = posix.dirname(path)) {
-      texts.push(this.#read(join(root, path), name));
-    }
-    return texts;
+  #aboveLimits(root: string | null | undefined, name: string): readonly (string | null)[] {
+    return root == null ? [] : this.#above.map((path) => this.#files.read(`${root}${path}/${name}`));
   }
+}
+
+/** `/a/b/c` → `/a/b`, `/a`. */
+function pathsAbove(path: string): readonly string[] {
+  const above: string[] = [];
+  for (let next = posix.dirname(path); next !== "/" && next !== "."; next = posix.dirname(next)) above.push(next);
+  return above;
 }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { errorCode, TrawlerError } from "@trawler/plugin-api";
 
 /** Above what any file of a cgroup holds; `cgroup.procs` of tens of thousands is cut. */
@@ -31,6 +31,8 @@ export class KeptFiles {
     try {
       let descriptor = this.#descriptors.get(path);
       if (descriptor === undefined) {
+        // Cheaper than an error, for the files that a kernel lacks and that are asked for each time.
+        if (!existsSync(path)) return null;
         descriptor = openSync(path, "r");
         this.#descriptors.set(path, descriptor);
       }
@@ -60,7 +62,8 @@ export class KeptFiles {
       length += count;
       if (count < LAST_BYTES) break;
     }
-    return bytes.toString("utf8", 0, length);
+    // These files are ASCII.
+    return bytes.toString("latin1", 0, length);
   }
 }
 

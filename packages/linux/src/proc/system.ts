@@ -1,4 +1,4 @@
-import { parseCounts } from "./key-value.ts";
+import { type Counts, parseCounts } from "./key-value.ts";
 import { parseCount } from "./number.ts";
 
 /** `/proc/stat`: CPU time of the whole machine in clock ticks, and when it booted. */
@@ -32,10 +32,14 @@ export function parseSystemStat(text: string): SystemStat {
 }
 
 /** `/proc/meminfo` in bytes by name. */
-export function parseMeminfo(text: string): ReadonlyMap<string, number> {
-  const bytes = new Map<string, number>();
-  for (const [name, value] of parseCounts(text)) bytes.set(name, value * 1024);
-  return bytes;
+export function parseMeminfo(text: string): Counts {
+  const counts = parseCounts(text);
+  return {
+    get(name) {
+      const kibibytes = counts.get(name);
+      return kibibytes === undefined ? undefined : kibibytes * 1024;
+    },
+  };
 }
 
 /** `/proc/uptime`: seconds since boot; null for garbage. */

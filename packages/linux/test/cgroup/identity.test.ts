@@ -84,7 +84,7 @@ describe("C76: /proc/PID/cgroup", () => {
   test.each(CAPTURES.filter((name) => name !== "cgroup1-host"))(
     "%s: what an agent in a pod sees",
     (name) => {
-      using capture = new Capture(name);
+      using capture = new Capture(name, ["meta/*"]);
       const paths = [...capture.meta("view-from-agent.txt").matchAll(/^(?:0:|\d+:memory):(\/.*pod.*)$/gm)].map(
         ([, path]) => path,
       );

@@ -16,7 +16,7 @@ import { statText } from "../fake-proc.ts";
 describe.each(CAPTURES)("%s", (name) => {
   let capture: Capture;
   beforeAll(() => {
-    capture = new Capture(name);
+    capture = new Capture(name, ["sample2/proc/*"]);
   }, 60_000);
   afterAll(() => capture[Symbol.dispose]());
   const read = (...path: readonly string[]): string => readFileSync(join(capture.proc(2), ...path), "utf8");
