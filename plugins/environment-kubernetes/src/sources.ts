@@ -116,7 +116,8 @@ export async function runSources(options: SourcesOptions): Promise<void> {
       away = event.code;
     } else {
       away = null;
-      log.info(event.runtime, "the container runtime answers");
+      const { name, version, socket } = event.runtime;
+      log.info({ runtime: name, version, socket }, "the container runtime answers");
       onRuntime(event.runtime);
       table.runtimeSynced();
       runtimeReady.resolve();
