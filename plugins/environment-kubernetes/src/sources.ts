@@ -67,7 +67,7 @@ export async function runSources(options: SourcesOptions): Promise<void> {
   }
   const sink: ApiSink = {
     record: (record, observedAt) => {
-      table.apiRecord(record, observedAt);
+      table.apiRecord(record, observedAt, cgroups !== null);
       cgroups?.record(record);
     },
     deleted: (record, observedAt) => {
@@ -102,7 +102,11 @@ export async function runSources(options: SourcesOptions): Promise<void> {
     const over = sleep(API_HOLD, signal).then(() => hold.abort());
     await Promise.race([apiReady.promise, over]);
     while (api !== null && api.pending > 0 && !hold.signal.aborted) await sleep(50, hold.signal);
-    if (!signal.aborted) queue.synced();
+    if (signal.aborted) return;
+    if (apiSynced && table.size > 0 && table.declared === 0) {
+      log.warn({ node: node.name }, "the API server has no pod of this node, and the runtime has: is node.name right?");
+    }
+    queue.synced();
   };
   const onEvent = (event: RuntimeEvent): void => {
     if (event.type === "pod") table.setRuntime(event.pod);

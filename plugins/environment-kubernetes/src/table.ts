@@ -58,6 +58,11 @@ export class PodTable {
     return this.#entries.size;
   }
 
+  /** Pods that the API server has shown. */
+  get declared(): number {
+    return this.#api.size;
+  }
+
   /** The API server's state is not current; null = it is again. */
   setAway(away: JoinInput["apiAway"]): void {
     this.#away = away;
@@ -93,8 +98,10 @@ export class PodTable {
     this.refresh();
   }
 
-  apiRecord(record: PodRecord, observedAt: number): void {
+  /** `silent`: a runtime view that was made of the same record follows, and the two belong together. */
+  apiRecord(record: PodRecord, observedAt: number, silent = false): void {
     this.#api.put(record, observedAt);
+    if (silent) return;
     const key = podKey(record);
     const known = this.#entries.get(key);
     // Long ended when we began to look, and nothing of it left here: no news.
