@@ -1,5 +1,5 @@
-export { type Sleep, sleep } from "./api/deadline.ts";
 export * from "./api/client.ts";
+export { type Sleep, sleep } from "./api/deadline.ts";
 export * from "./api/errors.ts";
 export * from "./api/kubeconfig.ts";
 export * from "./api/proxy.ts";
