@@ -22,8 +22,8 @@ function connector(worker?: URL): NamespaceConnector {
   return made;
 }
 
-function sandbox(addresses?: { readonly inside: string; readonly outside: string }): Sandbox {
-  const made = new Sandbox(addresses);
+function sandbox(linked = false): Sandbox {
+  const made = new Sandbox(linked);
   cleanups.push(() => made[Symbol.asyncDispose]());
   return made;
 }
@@ -66,23 +66,24 @@ describe.skipIf(reason !== null)(
     });
 
     test("reaches the IPv6 loopback and the own address, and serves many namespaces in turn", async () => {
-      const first = sandbox({ inside: "10.213.77.2", outside: "10.213.77.1" });
+      const first = sandbox(true);
+      const { address } = first;
       const second = sandbox();
-      const one = await first.listen("::1:0", "10.213.77.2:0");
+      const one = await first.listen("::1:0", `${address}:0`);
       const two = await second.listen("127.0.0.1:0");
       const connect = connector();
-      const member = { pid: one.pid, procRoot, addresses: ["10.213.77.2"] };
+      const member = { pid: one.pid, procRoot, addresses: [address] };
       const heard = await Promise.all([
         connect.connect(member, { port: one.ports[0] ?? 0 }).then(hear),
         connect.connect(member, { port: one.ports[1] ?? 0 }).then(hear),
         connect.connect({ pid: two.pid, procRoot }, { port: two.ports[0] ?? 0 }).then(hear),
-        connect.connect(member, { port: one.ports[1] ?? 0, host: "10.213.77.2" }).then(hear),
+        connect.connect(member, { port: one.ports[1] ?? 0, host: address }).then(hear),
       ]);
       expect(heard).toEqual([
         "hello from ::1:0",
-        "hello from 10.213.77.2:0",
+        `hello from ${address}:0`,
         "hello from 127.0.0.1:0",
-        "hello from 10.213.77.2:0",
+        `hello from ${address}:0`,
       ]);
     });
 
@@ -105,11 +106,12 @@ describe.skipIf(reason !== null)(
     });
 
     test("without the right to enter: the pod's address from outside, never the node's loopback", async () => {
-      const inside = sandbox({ inside: "10.213.78.2", outside: "10.213.78.1" });
-      const { pid, ports } = await inside.listen("10.213.78.2:0");
+      const inside = sandbox(true);
+      const { address } = inside;
+      const { pid, ports } = await inside.listen(`${address}:0`);
       const port = ports[0] ?? 0;
       const connect = connector(refusing("EPERM"));
-      const member = { pid, procRoot, addresses: ["10.213.78.2", "127.0.0.1", "169.254.169.254"] };
+      const member = { pid, procRoot, addresses: [address, "127.0.0.1", "169.254.169.254"] };
       expect(await hear(await connect.connect(member, { port }))).toContain("hello");
       expect(await codeOf(connect.connect({ pid, procRoot }, { port }))).toBe("TRAWLER_DENIED");
       expect(await codeOf(connect.connect(member, { port, host: "127.0.0.1" }))).toBe("TRAWLER_DENIED");

@@ -19,22 +19,27 @@ export function whyNoNamespaces(): string | null {
   }
 }
 
-/** A network namespace with its loopback up, and a veth pair with `address` inside where one is given. */
+/** A network namespace with its loopback up; `linked`: and a pair of interfaces with an address at each end. */
 export class Sandbox implements AsyncDisposable {
   readonly name: string;
+  /** Its own address as the node sees it, where it is linked. */
+  readonly address: string;
   readonly #children: ChildProcess[] = [];
 
-  constructor(addresses?: { readonly inside: string; readonly outside: string }) {
+  constructor(linked = false) {
     count += 1;
+    // A small net of its own for each, also where this runs twice on one machine.
+    const net = `10.213.${process.pid % 250}`;
+    this.address = `${net}.${count * 4 + 2}`;
     this.name = `trawler-${process.pid}-${count}`;
     ip("netns", "add", this.name);
     ip("-n", this.name, "link", "set", "lo", "up");
-    if (addresses !== undefined) {
+    if (linked) {
       const link = `tw${process.pid}${count}`.slice(0, 13);
       ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", this.name);
-      ip("addr", "add", `${addresses.outside}/30`, "dev", link);
+      ip("addr", "add", `${net}.${count * 4 + 1}/30`, "dev", link);
       ip("link", "set", link, "up");
-      ip("-n", this.name, "addr", "add", `${addresses.inside}/30`, "dev", "eth0");
+      ip("-n", this.name, "addr", "add", `${this.address}/30`, "dev", "eth0");
       ip("-n", this.name, "link", "set", "eth0", "up");
     }
   }
