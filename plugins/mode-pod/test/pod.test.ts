@@ -16,7 +16,7 @@ function need<C extends keyof Access>(access: Partial<Access> | undefined, capab
   return found;
 }
 
-describe.each(["cgroup2-cgroupfs", "cgroup2-systemd-6.12"])("a pod on %s", (name) => {
+describe.each(["cgroup2-cgroupfs", "cgroup2-systemd-6.12"])("a pod on %s", { timeout: 60_000 }, (name) => {
   let node: CapturedNode;
   let pod: CapturedPod;
   const context = fakeContext();

@@ -25,7 +25,7 @@ export class ContainerReader implements AsyncDisposable {
     node: NodeReader,
     id: string,
     handle: Partial<Handle>,
-    options: { readonly network: SubjectNetwork; readonly connector: NamespaceConnector },
+    options: { readonly network: SubjectNetwork; readonly connector: Pick<NamespaceConnector, "connect"> },
   ) {
     this.id = id;
     this.#handle = handle;

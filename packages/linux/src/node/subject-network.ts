@@ -24,7 +24,7 @@ export function openNetwork(
   files: ProcFiles,
   network: SubjectNetwork,
   proc: ProcessAccess,
-  connector: NamespaceConnector,
+  connector: Pick<NamespaceConnector, "connect">,
 ): NetworkAccess {
   return {
     interfaces: async () =>

@@ -6,7 +6,7 @@ import { CAPTURES, Capture } from "../captured.ts";
 
 const clock = { now: () => 0, monotonic: () => 7 };
 
-describe.each(CAPTURES)("%s", (name) => {
+describe.each(CAPTURES)("%s", { timeout: 60_000 }, (name) => {
   let capture: Capture;
   let samples: readonly [NodeReader, NodeReader];
 
@@ -114,7 +114,7 @@ describe.each(CAPTURES)("%s", (name) => {
   });
 });
 
-describe("out of memory", () => {
+describe("out of memory", { timeout: 60_000 }, () => {
   test("the pod keeps the kills of its containers, whose own counters go with them (v2)", async () => {
     using capture = new Capture("cgroup2-cgroupfs");
     const node = new NodeReader({ root: "/", proc: capture.proc(2), cgroup: capture.cgroup(2) }, clock);

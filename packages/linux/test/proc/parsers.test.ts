@@ -13,7 +13,7 @@ import { parseMeminfo, parseSystemStat, parseUptime } from "../../src/proc/syste
 import { CAPTURES, Capture } from "../captured.ts";
 import { statText } from "../fake-proc.ts";
 
-describe.each(CAPTURES)("%s", (name) => {
+describe.each(CAPTURES)("%s", { timeout: 60_000 }, (name) => {
   let capture: Capture;
   beforeAll(() => {
     capture = new Capture(name, ["sample2/proc/*"]);
