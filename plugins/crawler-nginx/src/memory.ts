@@ -7,7 +7,7 @@ export interface Place {
 }
 
 /** Seconds between two rounds of looking for the page: each request stands in the user's access log. */
-export const ROUND_INTERVAL = 300;
+const ROUND_INTERVAL = 300;
 
 const PLACE = "place ";
 const MISSED = "missed ";

@@ -85,7 +85,9 @@ export async function crawl(scene: Scene) {
     problem: (code, message) => problems.push(`${code}: ${message}`),
     ...scene.context,
   };
-  const features: Feature[] = await Array.fromAsync(crawler.crawl(access, context));
+  const features: Feature[] = [];
+  for await (const feature of crawler.crawl(access, context)) features.push(feature);
   const value: unknown = features[0]?.value;
-  return { features, problems, first: typeof value === "object" && value !== null ? { ...value } : {} };
+  const first: Readonly<Record<string, unknown>> = typeof value === "object" && value !== null ? { ...value } : {};
+  return { features, problems, first };
 }

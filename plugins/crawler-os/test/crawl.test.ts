@@ -1,4 +1,4 @@
-import { errorCode, type FileSystemAccess, TrawlerError } from "@trawler/plugin-api";
+import { errorCode, type Feature, type FileSystemAccess, TrawlerError } from "@trawler/plugin-api";
 import { fakeClock, fakeContext, fakeHost, silentAccess } from "@trawler/testkit";
 import { expect, test } from "vitest";
 import os from "../src/index.ts";
@@ -13,7 +13,9 @@ async function crawl(readText: FileSystemAccess["readText"]) {
     asked: "always",
     annotation: null,
   } as const;
-  return Array.fromAsync(crawler.crawl(access, { ...context, problem() {} }));
+  const features: Feature[] = [];
+  for await (const feature of crawler.crawl(access, { ...context, problem() {} })) features.push(feature);
+  return features;
 }
 
 test("C78: a FIFO in place of /etc/os-release does not hide /usr/lib/os-release", async () => {

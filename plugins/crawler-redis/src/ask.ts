@@ -3,7 +3,7 @@ import type { Endpoint } from "./endpoints.ts";
 import { ReplyGuard } from "./guard.ts";
 import { type Reply, replyOfError } from "./reply.ts";
 
-export interface Credentials {
+interface Credentials {
   readonly username: string | undefined;
   readonly password: string | undefined;
 }

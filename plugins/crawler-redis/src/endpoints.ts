@@ -24,7 +24,7 @@ export const SERVERS: readonly string[] = [
   "dragonfly",
 ];
 
-export const DEFAULT_PORT = 6379;
+const DEFAULT_PORT = 6379;
 /** A cluster node's bus listens this much above its port and speaks another protocol. */
 const CLUSTER_BUS_OFFSET = 10_000;
 const MAX_ENDPOINTS = 8;

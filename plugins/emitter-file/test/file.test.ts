@@ -75,7 +75,7 @@ test("says how to mend a path that cannot be", async () => {
 });
 
 test("refuses a FIFO instead of waiting for its reader", async () => {
-  execFileSync("mkfifo", [path]);
+  execFileSync("sh", ["-c", 'mkfifo "$0"', path]);
   await expect(emitter()).rejects.toMatchObject({ code: "TRAWLER_CONFIG_INVALID", message: /not a regular file/ });
 });
 
