@@ -23,6 +23,8 @@ export interface AgentOptions {
   /** Further settings at the top of the file. */
   readonly config?: object;
   readonly env?: NodeJS.ProcessEnv;
+  /** Wait for `/healthz` only: the agent cannot be ready while a service that it syncs with is away. */
+  readonly unready?: boolean;
 }
 
 /** A `trawl run` of its own against the testbed: the agent's own token, frames as JSON lines on its stdout. */
@@ -59,7 +61,7 @@ export class Agent implements AsyncDisposable {
       "the agent to be ready",
       async () => {
         if (child.exitCode !== null) throw new Error(`the agent ended: ${agent.log.join("\n")}`);
-        const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
+        const answer = await fetch(`http://127.0.0.1:${port}/${options.unready ? "healthz" : "readyz"}`);
         return answer.ok;
       },
       30_000,

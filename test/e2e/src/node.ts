@@ -15,18 +15,23 @@ export async function apply(...objects: readonly object[]): Promise<void> {
   await kubectl(["apply", "-f", "-"], JSON.stringify(list));
 }
 
-/** Makes a namespace of its own for one test file; dispose it with `removeNamespace`. */
+/** Makes a namespace of its own for one test file, when one of an earlier run has gone. */
 export async function makeNamespace(name: string): Promise<void> {
   await removeNamespace(name);
+  await waitFor(
+    `namespace ${name} to be gone`,
+    async () => (await kubectl(["get", "namespace", name, "--ignore-not-found", "-o", "name"])).stdout.trim() === "",
+    180_000,
+  );
   await apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
 }
 
-/** Deletes a namespace with all that is in it, and waits until it has gone. */
+/** Kills a namespace's pods and asks for its deletion; the cluster goes on with it behind the tests. */
 export async function removeNamespace(name: string): Promise<void> {
-  await kubectl(["delete", "pods", "--all", "-n", name, "--grace-period=0", "--force", "--wait=false"], undefined, {
-    tolerate: true,
-  });
-  await kubectl(["delete", "namespace", name, "--ignore-not-found", "--timeout=120s"]);
+  const force = ["--all", "-n", name, "--grace-period=0", "--force", "--wait=false"];
+  await kubectl(["delete", "deployments,jobs", "--all", "-n", name, "--wait=false"], undefined, { tolerate: true });
+  await kubectl(["delete", "pods", ...force], undefined, { tolerate: true });
+  await kubectl(["delete", "namespace", name, "--ignore-not-found", "--wait=false"]);
 }
 
 interface PodJson {
