@@ -251,5 +251,5 @@ async function close({ id, instance }: Instance<Plugin, object>, closing: AbortC
 }
 
 function nodeInfo({ node, cluster, host }: Configuration): NodeInfo {
-  return { name: node.name ?? hostname(), cluster: cluster.name, paths: host };
+  return { name: node.name || hostname(), cluster: cluster.name, paths: host };
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { frameJsonSchema } from "@trawler/plugin-api";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -130,6 +131,14 @@ describe("once", () => {
 });
 
 describe("looking without running", () => {
+  test.each(["kubernetes", "docker", "host"])("check accepts examples/%s.yaml", async (name) => {
+    const path = fileURLToPath(new URL(`../../../examples/${name}.yaml`, import.meta.url));
+    const { code, stdout, stderr } = await trawl(["check", "--config", path]);
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(new RegExp(`environment +${name}`));
+    expect(code).toBe(0);
+  });
+
   test("check prints the plan: what loads, what matches, what is left out", async () => {
     const { code, stdout } = await trawl([
       "check",

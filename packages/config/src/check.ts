@@ -90,16 +90,19 @@ export class Checker {
     const schemas = schemasAt(this.#schema, path) ?? [];
     const key = String(path.at(-1) ?? "");
     const secret = isSecret(schemas, key) || this.#isSubstituted(path);
-    const generic = /^(Invalid|Too (small|big)|Unrecognized|Expected)\b/.test(issue.message);
-    const wish = generic || (secret && !isOurs(issue)) ? describeSchema(schemas) : issue.message;
-    const expected = wish === "" ? issue.message : wish;
+    const text = issue.message.replace(/^expected /, "");
+    // What a schema says in its own words is better than what can be told from its shape; a request is how to mend it.
+    const generic = /^(Invalid|Too (small|big)|Unrecognized)\b/.test(text) || (secret && !isOurs(issue));
+    const request = !generic && /^(set|give|use|name|choose|write|add|remove)\b/.test(text) ? text : null;
+    const shape = describeSchema(schemas);
+    const expected = request !== null || (generic && shape !== "") ? shape : text;
     if (value === undefined) {
       this.add({
         place: this.#document.places.key(path),
         path,
         found: "missing",
         expected,
-        mend: `add ${typeof path.at(-1) === "number" ? "it" : `${key}: ${sample(schemas)}`}`,
+        mend: request ?? `add ${typeof path.at(-1) === "number" ? "it" : `${key}: ${sample(schemas)}`}`,
       });
       return;
     }
@@ -109,9 +112,10 @@ export class Checker {
       found: secret ? "found a value that is not shown" : `found ${describeValue(value)}`,
       expected,
       mend:
-        sample(schemas) === "…"
+        request ??
+        (sample(schemas) === "…"
           ? "correct it"
-          : `write for example ${typeof path.at(-1) === "number" ? "" : `${key}: `}${sample(schemas)}`,
+          : `write for example ${typeof path.at(-1) === "number" ? "" : `${key}: `}${sample(schemas)}`),
     });
   }
 

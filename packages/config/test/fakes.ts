@@ -46,7 +46,13 @@ const crawler = (name: string) =>
   defineCrawler({
     name,
     description: `Reads ${name}.`,
-    config: z.strictObject({ labels: z.array(z.string()).default([]).describe("Labels that are kept.") }),
+    config: z.strictObject({
+      labels: z
+        .array(z.string())
+        .default([])
+        .refine((labels) => !labels.includes("set"), "set none of them")
+        .describe("Labels that are kept."),
+    }),
     scope: "member",
     needs: ["fs"],
     features: {},

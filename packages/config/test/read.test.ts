@@ -165,6 +165,11 @@ const CASES: readonly (readonly [name: string, text: string, ...expected: string
     'trawl.yaml:4:7: pipelines.default.emitters.kafka/main.brokers: missing, expected a list with at least one entry; add brokers: ["127.0.0.1:9092"]',
   ],
   [
+    "a message that asks for something",
+    "pipelines: { default: { crawlers: { redis: { labels: [set] } } } }",
+    "trawl.yaml:1:54: pipelines.default.crawlers.redis.labels: found a list, expected a list; set none of them",
+  ],
+  [
     "an entry of a list",
     kafka("brokers: ['a:1', nonsense]"),
     'trawl.yaml:5:26: pipelines.default.emitters.kafka/main.brokers[1]: found the text "nonsense", expected host:port; correct it',
