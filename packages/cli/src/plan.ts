@@ -47,7 +47,7 @@ export function formatPlan(plan: Plan, { strong, name, faint }: Paint): string {
       environment.plugin.description;
     lines.push(row("environment", `${name(environment.id)}  ${faint(detail)}`));
     for (const { name: other, detail: why } of detections.filter(({ found }) => !found)) {
-      lines.push(row("", faint(`not ${other}: ${why}`)));
+      lines.push(row("", faint(`${other === environment.plugin.name ? "not found here" : `not ${other}`}: ${why}`)));
     }
     lines.push(row("mode", `${name(mode.id)}  ${faint(mode.plugin.description)}`));
     const system = crawlers.filter(({ plugin }) => !plugin.match);

@@ -9,6 +9,8 @@ import { schema } from "./commands/schema.ts";
 import { VERSION } from "./version.ts";
 import type { World } from "./world.ts";
 
+const HELP_WIDTH = 110;
+
 /** The command line. `done` is called with the exit code of the command that ran. */
 export function createProgram(world: World, done: (code: number) => void): Command {
   const program = new Command("trawl")
@@ -19,6 +21,12 @@ export function createProgram(world: World, done: (code: number) => void): Comma
     .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError(true)
     .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void world.stdout.write(text),
+      writeErr: (text) => void world.stderr.write(text),
+      getOutHelpWidth: () => HELP_WIDTH,
+      getErrHelpWidth: () => HELP_WIDTH,
+    })
     .addHelpText(
       "after",
       `${examples(

@@ -44,6 +44,8 @@ export interface ResolveOptions {
   readonly catalogue: PluginCatalogue;
   readonly choices?: Choices;
   readonly signal: AbortSignal;
+  /** Looks whether a named environment is there, too; the answer is told and changes nothing. */
+  readonly look?: boolean;
   /** The host for the look at an environment. */
   readonly host: (id: string, signal: AbortSignal) => PluginHost;
 }
@@ -65,6 +67,9 @@ async function resolveOne(settings: PipelineSettings, options: ResolveOptions): 
   const { catalogue, choices = {} } = options;
   const detections: Detection[] = [];
   const environment = await chooseEnvironment(settings, options, detections);
+  if (options.look === true && detections.length === 0) {
+    detections.push(await detect(environment, options.host, options.signal));
+  }
   const mode = await chooseMode(settings, environment.plugin, options);
   const fixed = await chooseCrawlers(settings, options);
   const left: string[] = [];

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { frameJsonSchema } from "@trawler/plugin-api";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runMain } from "./in-process.ts";
 import { trawl } from "./spawn.ts";
 
 let folder = "";
@@ -20,6 +21,25 @@ const file = (name: string, text: string): string => {
 };
 const HOST = ["--environment", "host", "--mode", "host"];
 
+test("the process ends with the code and the texts of the command", async () => {
+  expect(await trawl(["rnu"])).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringMatching(/unknown command 'rnu'/),
+  });
+  expect(await trawl(["--help"])).toMatchObject({
+    code: 0,
+    stderr: "",
+    stdout: expect.stringMatching(/^Usage: trawl/),
+  });
+  const wrong = await trawl(["run", "--set", "htp.port=1"]);
+  expect(wrong).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringMatching(/^trawl: --set htp\.port: .*did you mean http\?\n$/),
+  });
+});
+
 describe("help and usage", () => {
   test.each([
     [],
@@ -32,7 +52,7 @@ describe("help and usage", () => {
     ["explain", "pod"],
     ["explain", "setting"],
   ])("trawl %s %s --help shows examples and ends with 0", async (...command) => {
-    const { code, stdout, stderr } = await trawl([...command.filter((word) => word !== undefined), "--help"]);
+    const { code, stdout, stderr } = await runMain([...command.filter((word) => word !== undefined), "--help"]);
     expect(stdout).toMatch(/^Usage: trawl/);
     expect(stdout).toMatch(/Examples:\n {2}trawl /);
     expect(stderr).toBe("");
@@ -53,7 +73,7 @@ describe("help and usage", () => {
     [["once", "--environment", "host", "--mode", "pod"], /mode pod accepts pod, but environment host reports host/],
     [["explain", "setting", "concurency"], /there is no setting concurency; did you mean concurrency\?/],
   ])("wrong usage %j ends with 2 and says what would be right", async (args, message) => {
-    const { code, stdout, stderr } = await trawl(args);
+    const { code, stdout, stderr } = await runMain(args);
     expect(stderr).toMatch(message);
     expect(stdout).toBe("");
     expect(code).toBe(2);
@@ -85,7 +105,7 @@ describe("a wrong configuration ends with 2 and one message that says file, key,
   ])("%s", async (name, text, message) => {
     const path = file(`${name.replaceAll(" ", "-")}.yaml`, text);
     for (const command of ["check", "once", "run"]) {
-      const { code, stdout, stderr } = await trawl([command, "--config", path]);
+      const { code, stdout, stderr } = await runMain([command, "--config", path]);
       expect(stderr.replaceAll(path, "FILE")).toMatch(message);
       expect(stdout).toBe("");
       expect(code, command).toBe(2);
@@ -93,7 +113,7 @@ describe("a wrong configuration ends with 2 and one message that says file, key,
   });
 
   test("a file that is not there", async () => {
-    const { code, stderr } = await trawl(["check"], { env: { TRAWLER_CONFIG: "/nowhere/trawl.yaml" } });
+    const { code, stderr } = await runMain(["check"], { TRAWLER_CONFIG: "/nowhere/trawl.yaml" });
     expect(stderr).toMatch(/\/nowhere\/trawl\.yaml: the file cannot be read \(ENOENT\); name an existing file/);
     expect(code).toBe(2);
   });
@@ -133,14 +153,14 @@ describe("once", () => {
 describe("looking without running", () => {
   test.each(["kubernetes", "docker", "host"])("check accepts examples/%s.yaml", async (name) => {
     const path = fileURLToPath(new URL(`../../../examples/${name}.yaml`, import.meta.url));
-    const { code, stdout, stderr } = await trawl(["check", "--config", path]);
+    const { code, stdout, stderr } = await runMain(["check", "--config", path]);
     expect(stderr).toBe("");
     expect(stdout).toMatch(new RegExp(`environment +${name}`));
     expect(code).toBe(0);
   });
 
   test("check prints the plan: what loads, what matches, what is left out", async () => {
-    const { code, stdout } = await trawl([
+    const { code, stdout } = await runMain([
       "check",
       "--set",
       "pipelines.default.environment.host=",
@@ -157,7 +177,7 @@ describe("looking without running", () => {
   });
 
   test("plugins --json lists each built-in plugin", async () => {
-    const { code, stdout } = await trawl(["plugins", "--json"]);
+    const { code, stdout } = await runMain(["plugins", "--json"]);
     const plugins: { kind: string; name: string }[] = JSON.parse(stdout);
     expect(plugins.map(({ kind, name }) => `${kind}-${name}`)).toEqual(
       expect.arrayContaining(["environment-kubernetes", "mode-pod", "crawler-redis", "emitter-kafka"]),
@@ -166,13 +186,13 @@ describe("looking without running", () => {
   });
 
   test.each(["config", "frame"])("schema %s is a JSON Schema", async (what) => {
-    const { code, stdout } = await trawl(["schema", what]);
+    const { code, stdout } = await runMain(["schema", what]);
     expect(() => new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(stdout))).not.toThrow();
     expect(code).toBe(0);
   });
 
   test("schema features has one JSON Schema for each type", async () => {
-    const schemas: Record<string, object> = JSON.parse((await trawl(["schema", "features"])).stdout);
+    const schemas: Record<string, object> = JSON.parse((await runMain(["schema", "features"])).stdout);
     expect(Object.keys(schemas)).toEqual(
       expect.arrayContaining(["cpu", "memory", "network", "process", "redis", "nginx"]),
     );
@@ -181,15 +201,15 @@ describe("looking without running", () => {
   });
 
   test("explain setting says what it is, its default and whether it is required", async () => {
-    const { code, stdout } = await trawl(["explain", "setting", "kafka.brokers"]);
+    const { code, stdout } = await runMain(["explain", "setting", "kafka.brokers"]);
     expect(stdout).toMatch(/pipelines\.default\.emitters\.kafka\.brokers\n {2}\S.*\n.*a list.*required/);
-    expect((await trawl(["explain", "setting", "http.port"])).stdout).toMatch(/default +9467/);
+    expect((await runMain(["explain", "setting", "http.port"])).stdout).toMatch(/default +9467/);
     expect(code).toBe(0);
   });
 
   test("explain pod without an agent says so and ends with 1", async () => {
     // Where an agent of this machine answers on the common socket, it has not seen the pod: the same code.
-    const { code, stderr } = await trawl(["explain", "pod", "no-such/pod", "--set", `state.folder=${folder}`]);
+    const { code, stderr } = await runMain(["explain", "pod", "no-such/pod", "--set", `state.folder=${folder}`]);
     expect(stderr).toMatch(/no agent answers: .*start one with trawl run|has seen no no-such\/pod/);
     expect(code).toBe(1);
   });

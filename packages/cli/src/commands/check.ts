@@ -19,7 +19,12 @@ export async function check(options: CommonOptions, world: World): Promise<numbe
     signal,
     instance: randomUUID(),
   });
-  const pipelines = await resolvePipelines(configuration, { catalogue, signal, host: composition.pluginHost });
+  const pipelines = await resolvePipelines(configuration, {
+    catalogue,
+    signal,
+    look: true,
+    host: composition.pluginHost,
+  });
   const plan = {
     configuration,
     node: composition.node.name,

@@ -1,0 +1,23 @@
+import { main } from "../src/main.ts";
+import type { World } from "../src/world.ts";
+import type { Ended } from "./spawn.ts";
+
+/** Runs a command line without a process of its own: for commands that end by themselves and start no pipeline. */
+export async function runMain(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  const text = { stdout: "", stderr: "" };
+  const output = (name: keyof typeof text): World["stdout"] => ({
+    terminal: false,
+    colours: false,
+    write: async (part) => {
+      text[name] += part;
+    },
+  });
+  const world: World = {
+    env,
+    userId: 1000,
+    clock: { now: () => Date.now(), monotonic: () => performance.now() / 1000 },
+    stdout: output("stdout"),
+    stderr: output("stderr"),
+  };
+  return { code: await main(args, world), ...text };
+}
