@@ -5,8 +5,8 @@ import {
   buildContainerd,
   buildImages,
   buildKubernetes,
-  cacheFolder,
   cached,
+  cacheFolder,
   fingerprint,
   type Progress,
   run,
@@ -34,7 +34,7 @@ export const buildGuest = async (progress: Progress): Promise<GuestParts> => {
   const key = fingerprint(
     recipes.disk,
     JSON.stringify([guestPaths, machine.diskMegabytes]),
-    ...[kernel.key, root.key, kubernetes, containerd, images.archive],
+    ...[kernel.version, root.key, kubernetes, containerd, images.archive],
   );
   const folder = await cached(cacheFolder(), { name: "vm-disk", key, progress }, async (partial) => {
     const stage = join(partial, "root");

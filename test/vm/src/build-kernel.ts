@@ -1,6 +1,6 @@
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
-import { cacheFolder, cached, fingerprint, type Progress, run } from "@trawler/testbed";
+import { cached, cacheFolder, fingerprint, type Progress, run } from "@trawler/testbed";
 import { assetPath, readAsset } from "./assets.ts";
 import { bootModules, kernelPackage, recipes } from "./pins.ts";
 
@@ -9,7 +9,7 @@ export interface Kernel {
   readonly initrd: string;
   /** Folder that holds `<version>`, the kernel's modules. */
   readonly modules: string;
-  readonly key: string;
+  readonly version: string;
 }
 
 /** Paths in the answer of `modprobe --show-depends`, in the order in which they must be loaded. */
@@ -67,5 +67,7 @@ export const buildKernel = async (progress: Progress): Promise<Kernel> => {
     for (const name of readdirSync(partial))
       if (!["vmlinuz", "initrd.gz", "modules"].includes(name)) rmSync(join(partial, name), { recursive: true });
   });
-  return { image: join(folder, "vmlinuz"), initrd: join(folder, "initrd.gz"), modules: join(folder, "modules"), key };
+  const modules = join(folder, "modules");
+  const [version = ""] = readdirSync(modules);
+  return { image: join(folder, "vmlinuz"), initrd: join(folder, "initrd.gz"), modules, version };
 };

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { cacheFolder, cached, fingerprint, type Progress, run } from "@trawler/testbed";
+import { cached, cacheFolder, fingerprint, type Progress, run } from "@trawler/testbed";
 import { assetPath, readAsset } from "./assets.ts";
 import { guestNode, guestPackages, maskedUnits, recipes, release } from "./pins.ts";
 

@@ -31,6 +31,8 @@ export const guestPackages = [
   "containernetworking-plugins",
   "etcd-server",
   "iproute2",
+  "libatomic1",
+  "libstdc++6",
   "kmod",
 ];
 
