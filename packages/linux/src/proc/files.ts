@@ -1,12 +1,17 @@
-import { closeSync, opendirSync, openSync, readlinkSync, readSync, statSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { closeSync, open, opendirSync, openSync, read, readlinkSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { errorCode } from "@trawler/plugin-api";
 
 const DEFAULT_MAX_BYTES = 64 * 1024;
 /** Reads that may hang at the same time: half of libuv's pool of four, which every other file access shares. */
 const MAX_HANGING = 2;
 const READ_TIMEOUT = 1000;
+const CHUNK_BYTES = 16 * 1024;
+/** The kernel answers a long file by pages, each as full as its lines allow; a shorter answer is the last. */
+const LAST_BYTES = 2048;
+const openFile = promisify(open);
+const readFile = promisify(read);
 
 export interface SlowOptions {
   readonly maxBytes?: number;
@@ -99,16 +104,22 @@ export class ProcFileReader implements ProcFiles {
   }
 }
 
+/** Without a file handle's promises, which double the cost. Opening is asynchronous as well, as that may hang too. */
 async function readBounded(path: string, maxBytes: number): Promise<string> {
-  await using file = await open(path, "r");
-  const chunks: Buffer[] = [];
-  for (let left = maxBytes; left > 0; ) {
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(Math.min(left, DEFAULT_MAX_BYTES)), 0);
-    if (bytesRead === 0) break;
-    chunks.push(buffer.subarray(0, bytesRead));
-    left -= bytesRead;
+  const descriptor = await openFile(path, "r");
+  try {
+    const chunks: Buffer[] = [];
+    for (let left = maxBytes; left > 0; ) {
+      const buffer = Buffer.allocUnsafe(Math.min(left, CHUNK_BYTES));
+      const { bytesRead } = await readFile(descriptor, buffer, 0, buffer.length, null);
+      chunks.push(buffer.subarray(0, bytesRead));
+      left -= bytesRead;
+      if (bytesRead < LAST_BYTES) break;
+    }
+    return Buffer.concat(chunks).toString("utf8");
+  } finally {
+    closeSync(descriptor);
   }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 /** The process or its file has gone: ENOENT at opening, ESRCH at reading. */

@@ -14,22 +14,10 @@ export interface ProcessStatusFile {
   readonly innermostPid: number | null;
 }
 
-/** Parses `/proc/PID/status`. */
+/** Parses `/proc/PID/status`: looks up six of its sixty lines. */
 export function parseProcessStatus(text: string): ProcessStatusFile {
-  const fields = new Map<string, string[]>();
-  for (const line of text.split("\n")) {
-    const colon = line.indexOf(":");
-    if (colon > 0)
-      fields.set(
-        line.slice(0, colon),
-        line
-          .slice(colon + 1)
-          .trim()
-          .split(/\s+/),
-      );
-  }
-  const number = (name: string, index: number): number | null => parseCount(fields.get(name)?.[index]);
-  const namespaces = fields.get("NSpid") ?? [];
+  const number = (name: string, index: number): number | null => parseCount(values(text, name)[index]);
+  const namespaces = values(text, "NSpid");
   return {
     threadGroup: number("Tgid", 0),
     userId: number("Uid", 1),
@@ -38,4 +26,15 @@ export function parseProcessStatus(text: string): ProcessStatusFile {
     threads: number("Threads", 0),
     innermostPid: namespaces.length > 1 ? parseCount(namespaces.at(-1)) : null,
   };
+}
+
+/** Words of the line that begins with a name. A process cannot forge one: the kernel escapes line ends in `Name`. */
+function values(text: string, name: string): readonly string[] {
+  const start = text.startsWith(`${name}:`) ? 0 : text.indexOf(`\n${name}:`) + 1;
+  if (start === 0 && !text.startsWith(`${name}:`)) return [];
+  const end = text.indexOf("\n", start);
+  return text
+    .slice(start + name.length + 1, end < 0 ? undefined : end)
+    .trim()
+    .split(/\s+/);
 }
