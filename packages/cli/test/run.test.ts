@@ -3,9 +3,11 @@ import { createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Running, startTrawl, trawl } from "./spawn.ts";
 
+// Processes are started, on a machine that may be busy with others.
+vi.setConfig({ testTimeout: 60_000 });
 let folder = "";
 const children: Running[] = [];
 beforeAll(() => {

@@ -2,11 +2,13 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { trawl } from "./spawn.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const OLD = `data:text/javascript,Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.1.0" } });`;
+// Processes are started, on a machine that may be busy with others.
+vi.setConfig({ testTimeout: 60_000 });
 let folder = "";
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "trawler-bundle-"));

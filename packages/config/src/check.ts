@@ -1,5 +1,5 @@
 import type { PluginKind } from "@trawler/plugin-api";
-import { describeSchema, describeValue, isSecret, sample } from "./describe.ts";
+import { describeSchema, describeValue, examples, isSecret, sample } from "./describe.ts";
 import type { Document } from "./document.ts";
 import type { Fault } from "./fault.ts";
 import { alternatives, type JsonSchema, memberSchemas, schemaMap, schemasAt, textList, types } from "./json-schema.ts";
@@ -101,7 +101,7 @@ export class Checker {
         place: this.#document.places.key(path),
         path,
         found: "missing",
-        expected,
+        expected: [expected, descriptionOf(schemas)].filter((part) => part !== "").join(": "),
         mend: request ?? `add ${typeof path.at(-1) === "number" ? "it" : `${key}: ${sample(schemas)}`}`,
       });
       return;
@@ -149,6 +149,13 @@ export class Checker {
 
 function isWithin(path: Path, outer: Path): boolean {
   return outer.length > 0 && outer.every((part, index) => path[index] === part);
+}
+
+/** A setting's description as the end of a sentence; empty where its example says enough. */
+function descriptionOf(schemas: readonly JsonSchema[]): string {
+  if (schemas.some((schema) => examples(schema).length > 0)) return "";
+  const text = schemas.map((schema) => schema["description"]).find((description) => typeof description === "string");
+  return text === undefined ? "" : `${text.charAt(0).toLowerCase()}${text.slice(1).replace(/\.$/, "")}`;
 }
 
 function isOurs(issue: Issue): boolean {

@@ -115,7 +115,14 @@ async function loadNamed(document: Document, catalogue: Catalogue): Promise<Map<
       plugins.set(key, await catalogue.load(kind, name));
     } catch (error) {
       failed.add(key);
-      document.faults.push(loadFault(document, path, `${kind} ${name} cannot be loaded`, error));
+      const found = errorMessage(error);
+      document.faults.push({
+        place: document.places.key(path),
+        path,
+        found,
+        expected: "",
+        mend: "repair its package, or remove it",
+      });
     }
   }
   return plugins;

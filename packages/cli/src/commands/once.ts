@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Workload } from "@trawler/plugin-api";
 import { compose } from "../container.ts";
 import { resolvePipelines } from "../resolve.ts";
-import { stopSignal } from "../signals.ts";
+import { StopSignal } from "../signals.ts";
 import { Tallying } from "../tally.ts";
 import type { World } from "../world.ts";
 import { type CommonOptions, load } from "./common.ts";
@@ -20,7 +20,8 @@ const GRACE = 12_000;
 export async function once(options: OnceOptions, world: World): Promise<number> {
   const { environment, mode, crawlers, pod } = options;
   const { configuration, catalogue, log } = await load(options, world);
-  const stop = stopSignal(GRACE, (signal) => log.info({ signal }, "stopping"));
+  using stopping = new StopSignal(GRACE, (signal) => log.info({ signal }, "stopping"));
+  const { signal: stop } = stopping;
   await using composition = compose({
     configuration,
     log,

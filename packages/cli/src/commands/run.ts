@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { errorCode, errorMessage } from "@trawler/plugin-api";
 import { type BuiltPipeline, compose } from "../container.ts";
 import { serveHealth } from "../http.ts";
 import type { Log } from "../log.ts";
 import { COLOURS, formatPlan, PLAIN, type Plan, planFields } from "../plan.ts";
 import { createPrometheus } from "../prometheus.ts";
 import { resolvePipelines } from "../resolve.ts";
-import { stopSignal } from "../signals.ts";
+import { StopSignal } from "../signals.ts";
 import { FrameReaders, serveData } from "../socket.ts";
 import { lockFolder, makeStateFolder, stateFolder } from "../state.ts";
 import { Tallying } from "../tally.ts";
@@ -19,7 +20,8 @@ const MINUTE = 60_000;
 /** `trawl run`: the agent, until a signal; with `once` it ends after one crawl. Returns the exit code. */
 export async function run(options: CommonOptions & { readonly once?: boolean }, world: World): Promise<number> {
   const { configuration, catalogue, log } = await load(options, world);
-  const stop = stopSignal(GRACE, (signal) => log.info({ signal }, "stopping: queued frames are written"));
+  using stopping = new StopSignal(GRACE, (signal) => log.info({ signal }, "stopping: queued frames are written"));
+  const { signal: stop } = stopping;
   const folder = stateFolder(configuration.state.folder, world.env, world.userId);
   await using stack = new AsyncDisposableStack();
   if (options.once !== true) {
@@ -80,10 +82,31 @@ export async function run(options: CommonOptions & { readonly once?: boolean }, 
   }
   const minute = setInterval(() => log.info({ ...metrics.take() }, "status"), MINUTE);
   stack.defer(() => clearInterval(minute));
-  // The first pipeline that can't go on ends the agent: its orchestrator starts it anew.
-  await Promise.all(running.map(({ pipeline }) => pipeline.run(stop)));
+  const failed = await runAll(running, stop, log);
   log.info({ ...metrics.take() }, "stopped");
-  return 0;
+  return failed ? 1 : 0;
+}
+
+/** Until the stop, or until one pipeline can't go on: that ends the others with their flush, and an orchestrator starts anew. */
+async function runAll(running: readonly BuiltPipeline[], stop: AbortSignal, log: Log): Promise<boolean> {
+  const failing = new AbortController();
+  const signal = AbortSignal.any([stop, failing.signal]);
+  const results = await Promise.all(
+    running.map(async ({ pipeline, settings }) => {
+      try {
+        await pipeline.run(signal);
+        return true;
+      } catch (error) {
+        log.error(
+          { code: errorCode(error) ?? "UNKNOWN", pipeline: settings.id },
+          `the pipeline can't go on: ${errorMessage(error)}`,
+        );
+        failing.abort();
+        return false;
+      }
+    }),
+  );
+  return results.includes(false);
 }
 
 function unready(running: readonly BuiltPipeline[], expected: number): string | null {
