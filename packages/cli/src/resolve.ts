@@ -14,7 +14,7 @@ import {
 import type { PluginCatalogue } from "./catalogue.ts";
 
 /** What the look for an environment found. */
-export interface Detection {
+interface Detection {
   readonly name: string;
   readonly found: boolean;
   readonly detail: string;
@@ -33,7 +33,7 @@ export interface ResolvedPipeline extends Omit<PipelineSettings, "environment" |
 }
 
 /** Choices of the command line that replace those of the file. */
-export interface Choices {
+interface Choices {
   readonly environment?: string;
   readonly mode?: string;
   readonly crawlers?: readonly string[];

@@ -10,7 +10,7 @@ export interface World {
   readonly stderr: Output;
 }
 
-export interface Output {
+interface Output {
   readonly terminal: boolean;
   /** False where NO_COLOR asks for none. */
   readonly colours: boolean;

@@ -17,7 +17,7 @@ export interface Fault {
 const MOST = 50;
 
 /** `FILE:LINE:COLUMN: KEY: found …, expected …; how to mend it`. */
-export function formatFault({ place, path, found, expected, mend }: Fault): string {
+function formatFault({ place, path, found, expected, mend }: Fault): string {
   const position = place.line > 0 ? `${place.file}:${place.line}:${place.column}` : place.file;
   const key = path.length > 0 ? `${pathText(path)}: ` : "";
   const wish = expected === "" ? "" : `, expected ${expected}`;

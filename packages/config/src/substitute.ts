@@ -11,7 +11,7 @@ export interface Sources {
 }
 
 /** Largest secret file, bytes. */
-export const MAX_SECRET_BYTES: number = 64 * 1024;
+const MAX_SECRET_BYTES: number = 64 * 1024;
 const EXPRESSION = /\$(\$\{)|\$\{([^}]*)(\}?)/g;
 
 /**
