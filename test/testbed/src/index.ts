@@ -31,8 +31,8 @@ export {
   sandboxImage,
 } from "./pins.ts";
 export { type Progress, progressOnStderr } from "./progress.ts";
-export { type RunOptions, type RunResult, run } from "./run.ts";
 export { agentRole } from "./render-kubernetes.ts";
+export { type RunOptions, type RunResult, run } from "./run.ts";
 export type { UpChoice } from "./settings.ts";
 export type { ComponentStatus, TestbedStatus } from "./status.ts";
 export { type Testbed, testbedEnvironment } from "./testbed.ts";
