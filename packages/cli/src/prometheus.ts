@@ -52,7 +52,7 @@ export async function createPrometheus(): Promise<PrometheusMetrics> {
     queue_bytes: gauge("trawler_queue_bytes", "Bytes that wait for an emitter.", ["pipeline", "emitter"]),
     stuck: gauge("trawler_stuck", "Calls into crawlers that were given up and have not returned.", [
       "pipeline",
-      "plugin",
+      "crawler",
     ]),
   };
   return {

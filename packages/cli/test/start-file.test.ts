@@ -52,3 +52,14 @@ test("C154: every built-in plugin loads from the bundle", async () => {
   expect(Object.keys($defs)).toEqual(expect.arrayContaining(["environment.docker", "crawler.redis", "emitter.kafka"]));
   expect(code).toBe(0);
 });
+
+test.each(["kubernetes", "docker"])(
+  "C154: environment %s looks around from the bundle and misses no module",
+  async (name) => {
+    const args = ["check", "--set", `pipelines.default.environment.${name}=`];
+    const { code, stdout } = await trawl(args, { script: join(folder, "bundle/trawl.js"), cwd: folder });
+    expect(stdout).toMatch(new RegExp(`environment +${name}`));
+    expect(stdout).not.toMatch(/not defined|not a function|Cannot find/);
+    expect(code).toBe(0);
+  },
+);
