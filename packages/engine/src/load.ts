@@ -118,8 +118,9 @@ function checkShape(name: string, { kind, name: plugin }: ManifestEntry, module:
   if (itsKind !== kind || itsName !== plugin) {
     throw invalid(`${name}: its manifest says ${kind} ${plugin}, its code ${String(itsKind)} ${String(itsName)}`);
   }
-  if (!isPlugin(found) || fields(config)["~standard"] === undefined) {
-    throw invalid(`${name}: ${kind} ${plugin} lacks ${METHODS.join(", ")} or a configuration schema`);
+  if (!isPlugin(found)) throw invalid(`${name}: ${kind} ${plugin} lacks ${METHODS.join(", ")}`);
+  if (fields(config)["~standard"] === undefined) {
+    throw invalid(`${name}: config of ${kind} ${plugin} is no Standard Schema (zod 4 makes one)`);
   }
   return found;
 }
@@ -133,8 +134,9 @@ function isKind(value: unknown): value is PluginKind {
   return typeof value === "string" && KINDS.includes(value);
 }
 
+/** Not a copy: a schema's own members may be inherited or hidden from a spread. */
 function fields(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
 function invalid(message: string, cause?: unknown): TrawlerError {
