@@ -29,10 +29,10 @@ const pod = (name: string, metadata: object, containers: readonly object[], spec
   spec: { terminationGracePeriodSeconds: 1, automountServiceAccountToken: false, containers, ...spec },
 });
 
-/** A Burstable pod at rest, with downward API files; redis has a limit of its own. */
+/** A Burstable pod with downward API files; redis has a limit of its own. */
 const shop = pod(
   "shop",
-  { labels: { app: "shop", load: "none" }, annotations: { team: "data" } },
+  { labels: { app: "shop" }, annotations: { team: "data" } },
   [
     container("redis", redisImage, {
       resources: { requests: { cpu: "10m", memory: "16Mi" }, limits: { cpu: "300m", memory: "64Mi" } },
@@ -54,7 +54,7 @@ const shop = pod(
 /** A Guaranteed pod, whose cgroup lies directly below the root of all pods. */
 const busy = pod(
   "busy",
-  { labels: { app: "busy", load: "all" } },
+  { labels: { app: "busy" } },
   [
     container("worker", busyboxImage, {
       ...shell(busyScript),
@@ -64,8 +64,8 @@ const busy = pod(
   { nodeName: guestNode },
 );
 
-/** Read by the kubelet from a file; BestEffort. Its cgroup carries the hash of this manifest. */
-export const staticPod = pod("static", { labels: { app: "static" } }, [
+/** A pod at rest, read by the kubelet from a file; BestEffort. Its cgroup carries the hash of this manifest. */
+export const staticPod = pod("static", { labels: { app: "static", load: "none" } }, [
   container("main", busyboxImage, shell(idleScript)),
 ]);
 

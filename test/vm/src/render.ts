@@ -72,14 +72,21 @@ const kubeconfig = (user: string, token: string): object => ({
   "current-context": "vm",
 });
 
+const crawlerNames = ["os", "cpu", "memory", "blockio", "network", "process", "connection"];
+
+/** Ten times each default: an emulated machine is slow. */
 const trawlerConfig = {
   cluster: { name: "vm" },
   node: { name: guestNode },
   state: { folder: data("state") },
   pipelines: {
     default: {
-      // Ten times the default: an emulated machine is slow.
       timeout: "50s",
+      crawlers: {
+        ...Object.fromEntries(crawlerNames.map((name) => [name, {}])),
+        redis: { timeout: "20s" },
+        nginx: { timeout: "20s" },
+      },
       environment: {
         kubernetes: { sockets: [guestPaths.criSocket], kubeconfig: data("agent.kubeconfig") },
       },

@@ -14,6 +14,7 @@ const crawl = (): Promise<Crawl> =>
       stdio: ["ignore", "pipe", "pipe"],
       timeout: deadline,
       killSignal: "SIGKILL",
+      env: { ...process.env, NODE_COMPILE_CACHE: join(guestPaths.data, "compiled") },
     });
     let stdout = "";
     let stderr = "";
