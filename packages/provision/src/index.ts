@@ -1,1 +1,2 @@
-export {};
+export { isRawNumber, type JsonMap, type JsonValue, parseJson, type RawNumber } from "./json.ts";
+export type * from "./template/types.ts";
