@@ -208,6 +208,7 @@ function tapped(emitter: EmitterInstance, tap: (envelopes: readonly Envelope[]) 
     ...emitter,
     instance: {
       ...(instance.maxBytes === undefined ? {} : { maxBytes: instance.maxBytes }),
+      ...(instance.sizeOf && { sizeOf: (bytes: Uint8Array) => instance.sizeOf?.(bytes) ?? bytes.length }),
       write: (envelopes, context) => {
         tap(envelopes);
         return instance.write(envelopes, context);

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -141,8 +141,7 @@ describe("run", () => {
   });
 
   test("an emitter that can't start ends the agent with its code, or is left out with onStartError: skip", async () => {
-    const plugins = join(folder, "node_modules/trawler-emitter-broken");
-    await writePackage(plugins);
+    writePackage("broken", 'throw new Error("no luck today");');
     const config = (policy: string): string => {
       const path = join(folder, `broken-${policy}.yaml`);
       writeFileSync(
@@ -161,26 +160,41 @@ describe("run", () => {
     expect(stderr).toMatch(/emitter broken cannot start: no luck today; it is left out/);
     expect(code).toBe(0);
   });
+
+  test("a defect is logged with its code and ends the agent with 1", async () => {
+    writePackage(
+      "bomb",
+      'setTimeout(() => { throw Object.assign(new Error("boom"), { code: "EBOOM" }); }, 10); return { write: async () => undefined };',
+    );
+    const path = join(folder, "bomb.yaml");
+    writeFileSync(path, "plugins: [trawler-emitter-bomb]\npipelines: { default: { emitters: { bomb: } } }\n");
+    const { code, stderr } = await start(newState(), "--config", path).ended;
+    expect(stderr).toMatch(/"level":"fatal".*"code":"EBOOM","msg":"uncaught exception: .*boom/);
+    expect(code).toBe(1);
+  });
 });
 
-async function writePackage(path: string): Promise<void> {
-  const { mkdir, writeFile } = await import("node:fs/promises");
-  await mkdir(path, { recursive: true });
-  await writeFile(
+/** An emitter's package beside the configuration files, as a third party's: no library, no type, its own `create`. */
+function writePackage(name: string, create: string): void {
+  const path = join(folder, `node_modules/trawler-emitter-${name}`);
+  mkdirSync(path, { recursive: true });
+  const trawler = { plugins: [{ kind: "emitter", name, entry: "." }] };
+  writeFileSync(
     join(path, "package.json"),
     JSON.stringify({
-      name: "trawler-emitter-broken",
+      name: `trawler-emitter-${name}`,
       version: "1.0.0",
       type: "module",
       exports: "./index.js",
-      trawler: { plugins: [{ kind: "emitter", name: "broken", entry: "." }] },
+      trawler,
     }),
   );
   // A schema of no library at all: the contract asks for Standard Schema only.
-  await writeFile(
+  writeFileSync(
     join(path, "index.js"),
-    `const config = { "~standard": { version: 1, vendor: "none", validate: (value) => ({ value }), jsonSchema: { input: () => ({ type: "object", properties: {}, additionalProperties: false }), output: () => ({}) } } };
-export default { api: 1, kind: "emitter", name: "broken", description: "Never starts.", config, create() { throw new Error("no luck today"); } };\n`,
+    `const input = () => ({ type: "object", properties: {}, additionalProperties: false });
+const config = { "~standard": { version: 1, vendor: "none", validate: (value) => ({ value }), jsonSchema: { input, output: input } } };
+export default { api: 1, kind: "emitter", name: "${name}", description: "A third party's.", config, create() { ${create} } };\n`,
   );
 }
 

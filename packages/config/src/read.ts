@@ -82,8 +82,17 @@ function open({ file, text, readFile = readTextFile }: ReadOptions): Document {
   } catch (error) {
     const document = parseDocumentText("", file);
     const place = { file, line: 0, column: 0 };
-    const mend = "name an existing file that this user may read with --config or TRAWLER_CONFIG";
-    document.faults.push({ place, path: [], found: `the file cannot be read (${codeOf(error)})`, expected: "", mend });
+    const code = codeOf(error);
+    document.faults.push({
+      place,
+      path: [],
+      found: `the file cannot be read (${code})`,
+      expected: "",
+      mend:
+        code === "EFBIG"
+          ? `it is larger than ${MAX_FILE_BYTES} bytes: keep only the configuration in it`
+          : "name an existing file that this user may read with --config or TRAWLER_CONFIG",
+    });
     return document;
   }
 }

@@ -310,6 +310,12 @@ describe("hostile files", () => {
 
   test("a file of 10 MB is refused", async () => {
     expect((await faults(`# ${"x".repeat(10_000_000)}`))[0]).toMatch(/larger than 1048576 bytes/);
+    const file = join(folder, "large.yaml");
+    writeFileSync(file, `# ${"x".repeat(10_000_000)}`);
+    const options = { file, catalogue: fakeCatalogue(), env: {} };
+    await expect(readConfiguration(options)).rejects.toThrow(
+      /cannot be read \(EFBIG\); it is larger than 1048576 bytes/,
+    );
   });
 
   test("control characters can't forge a second line or reach the terminal", async () => {
