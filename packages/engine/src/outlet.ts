@@ -48,6 +48,10 @@ export class Outlet {
     const fitted = new Map<number, readonly Encoded[] | null>();
     for (const pump of this.#pumps) {
       const { maxBytes } = pump;
+      if (pump.takes(bytes)) {
+        pump.push(this.#envelope(workload, { frame, bytes }));
+        continue;
+      }
       const parts = fitted.get(maxBytes) ?? fit(frame, bytes, maxBytes);
       fitted.set(maxBytes, parts);
       if (parts) for (const part of parts) pump.push(this.#envelope(workload, part));
@@ -55,10 +59,10 @@ export class Outlet {
     }
   }
 
-  /** Flushes for as long as the timeout allows; what is then still queued is counted as lost. */
-  async close(): Promise<void> {
+  /** Flushes for as long as the timeout allows, less what of it was `spent`; what is then still queued is counted as lost. */
+  async close(spent = 0): Promise<void> {
     this.#stopping.abort();
-    await settled(this.#running, this.#options.flushTimeout * 1000);
+    await settled(this.#running, Math.max(this.#options.flushTimeout * 1000 - spent, 0));
     this.#stopped.abort(new Error("the flush timeout has passed"));
     await settled(this.#running, 1000);
   }

@@ -73,8 +73,9 @@ export class Pipeline {
     } finally {
       stop.abort(signal.reason);
       signal.removeEventListener("abort", onAbort);
+      const began = performance.now();
       await settled(registry.close(), STOP_TIMEOUT);
-      await outlet.close();
+      await outlet.close(performance.now() - began);
     }
   }
 

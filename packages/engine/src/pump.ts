@@ -37,6 +37,7 @@ export class Pump {
   /** Envelopes still to be written alone, after a write failed in a way that one of them may have caused. */
   #alone = 0;
   #failing = false;
+  #overflowing = false;
   #sent = 0;
   #lostCount = 0;
 
@@ -58,12 +59,26 @@ export class Pump {
     return this.#lostCount;
   }
 
+  /** Whether it goes as it is. How large that is says the emitter, where its limit does not count the plain bytes. */
+  takes(bytes: Uint8Array): boolean {
+    if (bytes.length <= this.maxBytes) return true;
+    const { instance } = this.#options.emitter;
+    try {
+      return (instance.sizeOf?.(bytes) ?? bytes.length) <= this.maxBytes;
+    } catch {
+      return false;
+    }
+  }
+
   push(envelope: Envelope): void {
     this.queue.push(envelope);
     this.#gauge();
   }
 
-  /** Writes until `signal` aborts; once `stopping` aborts, ends as soon as the queue is empty. */
+  /**
+   * Writes until `signal` aborts; once `stopping` aborts, ends as soon as the queue is empty. A stop does not wait for a
+   * retry that is far away: what waits is tried at once, and again with short waits first.
+   */
   async run(stopping: AbortSignal, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.queue.wait(stopping);
@@ -71,11 +86,24 @@ export class Pump {
       if (this.queue.frames < BATCH.frames && !this.#failing) await delay(LINGER, stopping);
       const pause = await this.#writeOnce(signal);
       this.#gauge();
-      if (pause > 0) await delay(pause, signal);
+      if (pause === 0) continue;
+      const hurried = stopping.aborted;
+      await delay(pause, hurried ? signal : stopping);
+      if (!hurried && stopping.aborted) this.#backoff.reset();
     }
-    for (const envelope of this.queue.take({ frames: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY })) {
-      this.#lost("shutdown", envelope);
-    }
+    this.#leave();
+  }
+
+  /** Counts and tells what the flush could not write. */
+  #leave(): void {
+    const left = this.queue.take({ frames: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY });
+    if (left.length === 0) return;
+    for (const envelope of left) this.#lost("shutdown", envelope);
+    const fields = { emitter: this.id, frames: left.length, bytes: this.queue.bytes };
+    this.#options.log.warn(
+      fields,
+      `emitter ${this.id} did not take ${left.length} frames before the stop: they are lost`,
+    );
   }
 
   /** One write; answers how long to wait before the next. */
@@ -145,6 +173,7 @@ export class Pump {
   #recovered(): number {
     if (this.#failing) this.#options.log.info({ emitter: this.id }, `emitter ${this.id} takes frames again`);
     this.#failing = false;
+    this.#overflowing = false;
     this.#backoff.reset();
     return 0;
   }
@@ -164,6 +193,10 @@ export class Pump {
     metrics.framesLost(why, 1);
     this.#lostCount++;
     log.debug({ emitter: this.id, why, reason, name, key }, "frame lost");
+    if (why !== "overflow" || this.#overflowing) return;
+    this.#overflowing = true;
+    const fields = { emitter: this.id, frames: this.queue.frames, bytes: this.queue.bytes };
+    log.warn(fields, `the queue of emitter ${this.id} is full: frames are dropped, the oldest of interval first`);
   }
 
   #gauge(): void {

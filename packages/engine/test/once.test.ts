@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { Pipeline } from "@trawler/engine";
 import { retryable, TrawlerError, type Workload } from "@trawler/plugin-api";
 import { collectingEmitter, fakeWorkload, validateFrame } from "@trawler/testkit";
@@ -80,10 +81,17 @@ test("each emitter gets what fits it, and a frame that fits nowhere is named and
   const all = collectingEmitter({ id: "all" });
   const small = collectingEmitter({ id: "small", maxBytes: 20_000 });
   const tiny = collectingEmitter({ id: "tiny", maxBytes: 100 });
-  const { environment, log, metrics, options } = pipelineOf({ crawlers: [large], emitters: [all, small, tiny] });
+  // C126: its limit counts what compression leaves, so the whole frame fits.
+  const compressing = collectingEmitter({ id: "compressing", maxBytes: 20_000 });
+  compressing.instance.sizeOf = (bytes) => gzipSync(bytes).length;
+  const { environment, log, metrics, options } = pipelineOf({
+    crawlers: [large],
+    emitters: [all, small, tiny, compressing],
+  });
   environment.push({ type: "added", workload: fakeWorkload() }, { type: "synced" });
   expect(await settle(new Pipeline(options).once(never))).toMatchObject({ frames: 1, lost: 1 });
   expect(all.frames[0]?.containers[0]?.features).toHaveLength(60);
+  expect(compressing.frames).toEqual(all.frames);
   expect(small.frames.length).toBeGreaterThan(1);
   expect(small.frames.flatMap(({ containers }) => containers.flatMap(({ features }) => features))).toHaveLength(20);
   expect(small.envelopes.map(({ id, frameId }) => id === `${frameId}#${id.slice(-1)}`)).not.toContain(false);

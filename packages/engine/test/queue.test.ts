@@ -151,15 +151,63 @@ describe("the pump", () => {
     expect(metrics.counts.get("frame interval collecting sent")).toBe(1);
   });
 
-  test("gives up nothing but what the flush leaves, which is counted", async () => {
+  test("a stop does not wait for a retry that is far away: what waits is tried at once", async () => {
+    vi.useFakeTimers();
+    let away = true;
+    const emitter = collectingEmitter({
+      answer: async () => {
+        if (away) throw retryable("broker away");
+        return undefined;
+      },
+    });
+    const log = collectingLog();
+    const pump = new Pump({ emitter, log, metrics: collectingMetrics() });
+    pump.push(fakeEnvelope(0));
+    const stopping = new AbortController();
+    const running = pump.run(stopping.signal, new AbortController().signal);
+    // Waits have grown to half a minute.
+    await vi.advanceTimersByTimeAsync(300_000);
+    const tried = emitter.batches.length;
+    away = false;
+    stopping.abort();
+    await vi.advanceTimersByTimeAsync(0);
+    await running;
+    expect(emitter.batches).toHaveLength(tried + 1);
+    expect(numbers(emitter.envelopes)).toEqual([0]);
+  });
+
+  test("says once that the queue is full, and counts each frame that is dropped", async () => {
+    const metrics = collectingMetrics();
+    const log = collectingLog();
+    const pump = new Pump({ emitter: collectingEmitter({ queue: { bytes: 1e6, frames: 2 } }), log, metrics });
+    for (let index = 0; index < 5; index++) pump.push(fakeEnvelope(index));
+    expect(metrics.counts.get("lost overflow")).toBe(3);
+    expect(log.lines.filter(({ level }) => level === "warn")).toMatchObject([{ fields: { emitter: "collecting" } }]);
+  });
+
+  test("takes what is over its limit where the emitter counts it as smaller, unless it cannot tell", () => {
+    const emitter = collectingEmitter({ maxBytes: 100 });
+    const options = { emitter, log: collectingLog(), metrics: collectingMetrics() };
+    expect(new Pump(options).takes(new Uint8Array(101))).toBe(false);
+    emitter.instance.sizeOf = ({ length }) => length / 10;
+    expect(new Pump(options).takes(new Uint8Array(1000))).toBe(true);
+    expect(new Pump(options).takes(new Uint8Array(1001))).toBe(false);
+    emitter.instance.sizeOf = () => {
+      throw new Error("no codec");
+    };
+    expect(new Pump(options).takes(new Uint8Array(101))).toBe(false);
+  });
+
+  test("gives up nothing but what the flush leaves, which is counted and told", async () => {
     vi.useFakeTimers();
     const metrics = collectingMetrics();
+    const log = collectingLog();
     const emitter = collectingEmitter({
       answer: async () => {
         throw new TrawlerError("TRAWLER_UNAVAILABLE", "away");
       },
     });
-    const pump = new Pump({ emitter, log: collectingLog(), metrics });
+    const pump = new Pump({ emitter, log, metrics });
     for (let index = 0; index < 7; index++) pump.push(envelope(index));
     const stopped = new AbortController();
     const running = pump.run(AbortSignal.abort(), stopped.signal);
@@ -167,5 +215,6 @@ describe("the pump", () => {
     stopped.abort(new Error("flushed long enough"));
     await running;
     expect(metrics.counts.get("lost shutdown")).toBe(7);
+    expect(log.lines.at(-1)).toMatchObject({ level: "warn", fields: { emitter: "collecting", frames: 7 } });
   });
 });
