@@ -152,8 +152,72 @@ describe("targets", () => {
   });
 });
 
+describe("a kubeconfig file", () => {
+  const server = "https://192.0.2.1:6443";
+  function write(name: string, user: object, cluster: object = { server }): string {
+    const path = join(folder, name);
+    const users = [{ name: "u", user }];
+    const contexts = [{ name: "x", context: { cluster: "c", user: "u" } }];
+    const config = { clusters: [{ name: "c", cluster }], users, contexts, "current-context": "x" };
+    writeFileSync(path, JSON.stringify(config));
+    return path;
+  }
+
+  test.each(["token: s3cr3t: [", "token: *s3cr3t", "token: !s3cr3t x", "- s3cr3t", "s3cr3t"])(
+    "that is malformed (%j) is named, not quoted",
+    async (text) => {
+      const path = join(folder, "malformed");
+      writeFileSync(path, `users:\n  ${text}\n`);
+      const { code, message } = await thrown(kubeconfigTarget(path));
+      expect(code).toBe("TRAWLER_CONFIG_INVALID");
+      expect(message).toContain(path);
+      expect(message).not.toContain("s3cr3t");
+    },
+  );
+
+  test("whose server is no URL is refused", async () => {
+    expect(await thrown(kubeconfigTarget(write("no-url", {}, { server: "192.0.2.1" })))).toMatchObject({
+      code: "TRAWLER_CONFIG_INVALID",
+      message: expect.stringMatching(/no URL$/),
+    });
+  });
+
+  test.each([
+    ["prints no JSON", "echo s3cr3t"],
+    ["fails", "echo s3cr3t >&2; exit 1"],
+  ])("with a credential plugin that %s: its words stay out of the message", async (_what, script) => {
+    const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "/bin/sh", args: ["-c", script] };
+    const target = await kubeconfigTarget(write("exec", { exec }));
+    const { code, message } = await thrown(target.credentials(false));
+    expect(code).toBe("TRAWLER_UNAVAILABLE");
+    expect(message).not.toContain("s3cr3t");
+  });
+
+  test("with a credential plugin that never ends: the call ends with its own deadline", async () => {
+    const target = { ...(await kubeconfigTarget(write("mute", {}))), credentials: () => new Promise<never>(() => {}) };
+    using created = createApiClient({ target });
+    expect(await thrown(created.get({ ...request, timeout: 20 }))).toMatchObject({
+      code: "TRAWLER_UNAVAILABLE",
+      message: expect.stringMatching(/no answer in time$/),
+    });
+  });
+});
+
 describe("transport security", () => {
   const tls = selfSigned();
+
+  test("an address as the server's name is looked for in its certificate", async () => {
+    await using api = await fakeApi({ tls });
+    writeFileSync(caFile, tls.cert);
+    const url = api.url.replace("127.0.0.1", "localhost");
+    const ask = async (server: string, serverName: string): Promise<unknown> => {
+      using created = createApiClient({ target: tokenTarget({ server, caFile, serverName }) });
+      return await created.get(request).catch(errorMessage);
+    };
+    expect(await ask(url, "127.0.0.1")).toMatchObject({ kind: "List" });
+    expect(await ask(api.url, "192.0.2.1")).toMatch(/ERR_TLS_CERT_ALTNAME_INVALID/);
+  });
+
   const caFile = join(folder, "authority.crt");
 
   test("a server is believed by its CA file only, which is read again when it changes", async () => {

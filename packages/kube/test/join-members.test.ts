@@ -89,6 +89,17 @@ describe("members", () => {
     expect(late?.resource["container.id"]).toBeUndefined();
   });
 
+  test("a container that never ran stays waiting however often it is looked at; one that ran is unknown", () => {
+    const api = seen({ status: { phase: "Pending", containerStatuses: [] } });
+    const first = join({ runtime: null, api });
+    const second = join({ runtime: null, api, previous: first });
+    expect(second.containers[0]?.state).toMatchObject({ status: "waiting", restarts: null });
+    const view = runtime({ containers: [] });
+    const lost = join({ runtime: view, api, previous: join({ api }) });
+    expect(lost.containers[0]?.state).toMatchObject({ status: "unknown", startedAt: T0 });
+    expect(join({ runtime: view, api, previous: lost }).containers[0]?.state.status).toBe("unknown");
+  });
+
   test("a container that only the runtime has is a member", () => {
     const view = runtime({ containers: [container(), container({ id: IDS.b, name: "debug" })] });
     expect(join({ runtime: view }).containers.map(({ name }) => name)).toEqual(["redis", "debug"]);

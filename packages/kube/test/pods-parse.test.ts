@@ -217,6 +217,9 @@ describe("a pod's record", () => {
     const waiting = [{ name: "c", state: { waiting: {} }, containerID: "", imageID: "" }];
     const odd = parsePod({ ...pod, status: { containerStatuses: waiting } });
     expect(odd?.statuses[0]).toMatchObject({ id: null, digest: null, status: "waiting", reason: null });
+    // The default that the API's reference gives.
+    const empty = parsePod({ ...pod, status: { containerStatuses: [{ name: "c", state: {} }] } });
+    expect(empty?.statuses[0]?.status).toBe("waiting");
   });
 
   test("C49: nothing optional is present: absent is null, never empty", () => {

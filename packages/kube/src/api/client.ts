@@ -1,5 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { isIP } from "node:net";
+import { type ConnectionOptions, checkServerIdentity } from "node:tls";
 import { errorCode, errorMessage, TrawlerError } from "@trawler/plugin-api";
 import { type Deadline, deadline } from "./deadline.ts";
 import { apiStatus, statusError } from "./errors.ts";
@@ -55,7 +57,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
 
   const open = async (request: ApiRequest, signal: AbortSignal): Promise<IncomingMessage> => {
     const attempt = async (fresh: boolean): Promise<IncomingMessage> => {
-      const credentials = await target.credentials(fresh);
+      const credentials = await unlessAborted(target.credentials(fresh), signal);
       const response = await send(request, credentials, signal);
       if (response.statusCode === 200) return response;
       const body = await collect(response, ERROR_BYTES, request.what).catch(() => Buffer.alloc(0));
@@ -144,12 +146,35 @@ function agentPool(
         agent?.destroy();
         mark = now;
         agent =
-          server.protocol === "https:" ? new HttpsAgent({ ...common, ...credentials.tls }) : new HttpAgent(common);
+          server.protocol === "https:"
+            ? new HttpsAgent({ ...common, ...tlsOptions(credentials.tls) })
+            : new HttpAgent(common);
       }
       return agent;
     },
     close: () => agent?.destroy(),
   };
+}
+
+/** An address cannot be asked for by name (RFC 6066, 3); the certificate has to hold it all the same. */
+function tlsOptions(tls: Credentials["tls"]): ConnectionOptions {
+  const { servername } = tls;
+  if (servername === undefined || isIP(servername) === 0) return tls;
+  return {
+    ...tls,
+    servername: "",
+    checkServerIdentity: (_host, certificate) => checkServerIdentity(servername, certificate),
+  };
+}
+
+/** A credential plugin may never end; the call does. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
 }
 
 async function collect(response: IncomingMessage, maxBytes: number, what: string): Promise<Buffer> {

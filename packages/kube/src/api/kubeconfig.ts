@@ -1,5 +1,6 @@
 import type { RequestOptions } from "node:https";
-import { errorMessage, TrawlerError } from "@trawler/plugin-api";
+import { errorCode, errorMessage, TrawlerError } from "@trawler/plugin-api";
+import { isRecord } from "./errors.ts";
 import type { ApiTarget } from "./target.ts";
 
 /**
@@ -15,7 +16,7 @@ export async function kubeconfigTarget(path: string, context?: string): Promise<
     try {
       config.loadFromFile(path);
     } catch (error) {
-      throw new TrawlerError("TRAWLER_CONFIG_INVALID", `kubeconfig ${path}: ${errorMessage(error)}`);
+      throw new TrawlerError("TRAWLER_CONFIG_INVALID", `kubeconfig ${path} ${faultOf(error)}`);
     }
     if (context !== undefined) config.setCurrentContext(context);
     return config;
@@ -26,13 +27,22 @@ export async function kubeconfigTarget(path: string, context?: string): Promise<
     const name = config.getCurrentContext();
     throw new TrawlerError("TRAWLER_CONFIG_INVALID", `kubeconfig ${path}: context "${name}" names no cluster`);
   }
+  if (!URL.canParse(server)) {
+    throw new TrawlerError("TRAWLER_CONFIG_INVALID", `kubeconfig ${path}: the cluster's server is no URL`);
+  }
   return {
     server: new URL(server),
     origin: `kubeconfig ${path}`,
     credentials: async (fresh) => {
       if (fresh) config = load();
       const options: RequestOptions = {};
-      await config.applyToHTTPSOptions(options);
+      try {
+        await config.applyToHTTPSOptions(options);
+      } catch (error) {
+        // The message may quote what a credential plugin printed.
+        const why = errorCode(error) ?? "a file or a credential plugin failed";
+        throw new TrawlerError("TRAWLER_UNAVAILABLE", `kubeconfig ${path}: no credentials: ${why}`);
+      }
       const { authorization, headers } = headersOf(options);
       const { ca, cert, key, servername, rejectUnauthorized } = options;
       return {
@@ -48,6 +58,17 @@ export async function kubeconfigTarget(path: string, context?: string): Promise<
       };
     },
   };
+}
+
+/** What is wrong with the file, without a word of it: the parser's message quotes lines, which may hold a key. */
+function faultOf(error: unknown): string {
+  const code = errorCode(error);
+  if (code !== undefined) return `cannot be read: ${code}`;
+  if (!(error instanceof Error) || error.name === "TypeError") return "is no kubeconfig";
+  if (error.name !== "YAMLException") return errorMessage(error);
+  const mark: unknown = "mark" in error ? error.mark : null;
+  const line = isRecord(mark) && typeof mark["line"] === "number" ? `, line ${mark["line"] + 1}` : "";
+  return `is no valid YAML${line}`;
 }
 
 function headersOf(options: RequestOptions): { authorization: string | null; headers: Record<string, string> } {

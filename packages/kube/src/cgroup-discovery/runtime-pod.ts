@@ -14,7 +14,6 @@ const STATES: Readonly<Record<ContainerStatus["status"], RuntimeContainerState>>
   waiting: "created",
   running: "running",
   terminated: "exited",
-  unknown: "unknown",
 };
 
 /**

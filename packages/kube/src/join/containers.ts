@@ -117,7 +117,7 @@ function stateOf(facts: Facts, current: RuntimeContainer | null): ContainerState
 function stateWithoutRuntime({ status, previous }: Facts): ContainerState {
   if (previous?.state.status === "terminated" && status?.status !== "terminated") return previous.state;
   if (status === null) {
-    if (previous !== null) return { ...previous.state, status: "unknown" };
+    if (previous !== null) return hasRun(previous.state) ? { ...previous.state, status: "unknown" } : previous.state;
     const none = { reason: null, startedAt: null, finishedAt: null, exitCode: null, lastTermination: null };
     return { status: "waiting", restarts: null, ...none };
   }
@@ -130,6 +130,10 @@ function stateWithoutRuntime({ status, previous }: Facts): ContainerState {
     restarts: status.restarts,
     lastTermination: status.lastTermination,
   };
+}
+
+function hasRun({ status, startedAt, restarts }: ContainerState): boolean {
+  return status !== "waiting" || startedAt !== null || (restarts ?? 0) > 0;
 }
 
 function terminationOf(container: RuntimeContainer): Termination {

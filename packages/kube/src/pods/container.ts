@@ -83,8 +83,8 @@ export function parseContainerStatus(name: string, raw: RawObject): ContainerSta
   const terminated = object(state["terminated"]);
   const running = object(state["running"]);
   const last = object(object(raw["lastState"])["terminated"]);
-  const status =
-    "running" in state ? "running" : "terminated" in state ? "terminated" : "waiting" in state ? "waiting" : "unknown";
+  // A state without a member means waiting (v1.ContainerState).
+  const status = "running" in state ? "running" : "terminated" in state ? "terminated" : "waiting";
   const { id, runtimeName } = splitContainerId(raw["containerID"]);
   return {
     name,

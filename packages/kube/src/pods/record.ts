@@ -28,7 +28,7 @@ export interface ContainerStatus {
   /** `sha256:…` of the image, or null. */
   readonly digest: string | null;
   readonly image: string | null;
-  readonly status: "waiting" | "running" | "terminated" | "unknown";
+  readonly status: "waiting" | "running" | "terminated";
   readonly reason: string | null;
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
