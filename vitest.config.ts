@@ -7,6 +7,8 @@ const ssr = { resolve: { conditions } };
 
 export default defineConfig({
   test: {
+    // Taking a whole node down.
+    teardownTimeout: 120_000,
     projects: [
       {
         resolve,
@@ -28,7 +30,6 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 180_000,
           hookTimeout: 600_000,
-          teardownTimeout: 120_000,
         },
       },
       {

@@ -1,6 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { defineEmitter, type Emitter, errorMessage, type PluginHost, TrawlerError } from "@trawler/plugin-api";
+import {
+  defineEmitter,
+  type Emitter,
+  type Envelope,
+  errorMessage,
+  type PluginHost,
+  TrawlerError,
+  type WriteResult,
+} from "@trawler/plugin-api";
 import type { KafkaClient, KafkaClientOptions } from "./client.ts";
 import { bytesOf, type Config, config, millisecondsOf } from "./config.ts";
 import { classifyFailure } from "./failure.ts";
@@ -25,13 +33,15 @@ export function createEmitter(
   const maxBytes = bytesOf(settings.maxFrame);
   let client: KafkaClient | undefined;
 
-  const connect = async (): Promise<KafkaClient> => {
+  const connect = async (signal: AbortSignal): Promise<KafkaClient> => {
     const fresh = await makeClient(await clientOptions(settings, brokers, host));
     try {
       await fresh.open();
+      signal.throwIfAborted();
       return fresh;
     } catch (error) {
       await fresh.close().catch(() => undefined);
+      if (signal.aborted) throw error;
       const failure = classifyFailure(error, settings.topic, brokers);
       throw failure.kind === "later" ? failure.error : error;
     }
@@ -41,25 +51,49 @@ export function createEmitter(
     client = undefined;
     await old?.close().catch((error) => host.log.debug({ error: errorMessage(error) }, "closing the client failed"));
   };
+  const write = async (envelopes: readonly Envelope[], signal: AbortSignal): Promise<WriteResult> => {
+    client ??= await connect(signal);
+    const { result, broken, error } = await writeEnvelopes(client, envelopes, {
+      topic: settings.topic,
+      brokers,
+      batchBytes: maxBytes,
+    });
+    if (broken) {
+      await discard();
+      host.log.warn({ retry: result.retry?.length ?? 0 }, errorMessage(error));
+    }
+    return result;
+  };
 
   return {
     maxBytes,
     sizeOf: compressedSize(settings.compression),
-    async write(envelopes) {
-      client ??= await connect();
-      const { result, broken, error } = await writeEnvelopes(client, envelopes, {
-        topic: settings.topic,
-        brokers,
-        batchBytes: maxBytes,
-      });
-      if (broken) {
-        await discard();
-        host.log.warn({ retry: result.retry?.length ?? 0 }, errorMessage(error));
+    async write(envelopes, { signal }) {
+      if (envelopes.length === 0) return undefined;
+      try {
+        return await untilAborted(signal, write(envelopes, signal));
+      } catch (error) {
+        // What the broker has of a write that was cut off is not known: its client must not send again.
+        if (signal.aborted) void discard();
+        throw error;
       }
-      return result;
     },
     [Symbol.asyncDispose]: discard,
   };
+}
+
+/** Settles as the work does, or rejects with the signal's reason; the client knows no signals. */
+async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const cut = Promise.withResolvers<never>();
+  const abort = () => cut.reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([work, cut.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+    work.catch(() => undefined);
+  }
 }
 
 /** What the broker's limit counts: the batch as it is compressed. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import kafkajs from "kafkajs";
 import { node } from "./node.ts";
+import { waitFor } from "./wait.ts";
 
 const { Kafka, logLevel } = kafkajs;
 
@@ -14,16 +15,20 @@ export interface Consumed {
 /** Reads a topic from its start, with a client of its own, until it is disposed. */
 export class TopicReader implements AsyncDisposable {
   readonly records: Consumed[] = [];
+  readonly #topic: string;
+  readonly #brokers: readonly string[];
   readonly #close: () => Promise<void>;
 
-  private constructor(close: () => Promise<void>) {
+  private constructor(topic: string, brokers: readonly string[], close: () => Promise<void>) {
+    this.#topic = topic;
+    this.#brokers = brokers;
     this.#close = close;
   }
 
   static async open(topic: string, brokers: readonly string[] = node().kafka.brokers): Promise<TopicReader> {
     const kafka = new Kafka({ brokers: [...brokers], clientId: "reader", logLevel: logLevel.NOTHING });
     const consumer = kafka.consumer({ groupId: `reader-${randomUUID()}` });
-    const reader = new TopicReader(() => consumer.disconnect());
+    const reader = new TopicReader(topic, brokers, () => consumer.disconnect());
     await consumer.connect();
     await consumer.subscribe({ topic, fromBeginning: true });
     await consumer.run({
@@ -38,6 +43,19 @@ export class TopicReader implements AsyncDisposable {
       },
     });
     return reader;
+  }
+
+  /** Waits until everything that the topic holds now has been read. */
+  async end(): Promise<void> {
+    const admin = new Kafka({ brokers: [...this.#brokers], clientId: "admin", logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    try {
+      const offsets = await admin.fetchTopicOffsets(this.#topic);
+      const total = offsets.reduce((sum, { low, high }) => sum + Number(high) - Number(low), 0);
+      await waitFor("the end of the topic", () => this.records.length >= total);
+    } finally {
+      await admin.disconnect();
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

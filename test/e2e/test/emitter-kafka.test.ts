@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import plugin from "@trawler/emitter-kafka";
 import type { Envelope, PluginHost } from "@trawler/plugin-api";
 import { startComponent, stopComponent, testbedUnsupported } from "@trawler/testbed";
+import { emitterContract } from "@trawler/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { makeTopic, TopicReader } from "../src/kafka.ts";
 import { node } from "../src/node.ts";
@@ -35,6 +36,31 @@ function envelope(text: string, key = "pod-1"): Envelope {
 
 const emitter = async (settings: object) =>
   plugin.create(plugin.config.parse({ brokers: node().kafka.brokers, ...settings }), host);
+
+describe.skipIf(testbedUnsupported() !== undefined)("the Kafka emitter's contract on a real broker", () => {
+  const cases = emitterContract(plugin, {
+    config: { brokers: ["127.0.0.1:9092"] },
+    async world() {
+      const own = `frames-${randomUUID()}`;
+      await makeTopic(own);
+      return {
+        config: { brokers: node().kafka.brokers, topic: own },
+        async arrived() {
+          await using reader = await TopicReader.open(own);
+          await reader.end();
+          return reader.records.map(({ value }) => value);
+        },
+        [Symbol.asyncDispose]: async () => undefined,
+      };
+    },
+    // A port of the discard service, which nothing serves here.
+    away: async () => ({
+      config: { brokers: ["127.0.0.1:9"] },
+      [Symbol.asyncDispose]: async () => undefined,
+    }),
+  });
+  for (const { name, run } of cases) test(name, run);
+});
 
 describe.skipIf(testbedUnsupported() !== undefined)("the Kafka emitter against a real broker", () => {
   let topic = "";
