@@ -1,7 +1,7 @@
-import { type CrawlContext, defineCrawler } from "@trawler/plugin-api";
+import { type CrawlContext, defineCrawler, type NetworkAccess } from "@trawler/plugin-api";
 import * as z from "zod";
 import type { Found } from "./outcome.ts";
-import { findPorts, SERVERS } from "./ports.ts";
+import { findPorts, hostOf, SERVERS } from "./ports.ts";
 import { search } from "./round.ts";
 
 const PATH = /^\/[!-~]{0,255}$/;
@@ -68,10 +68,20 @@ export default defineCrawler({
       ]);
       const { workload, container } = meta;
       const ports = findPorts({ commands, sockets, attributed, workload, container, port: wish.port });
-      if (ports.length === 0) return;
+      if (ports.length === 0) {
+        // What a pod asks for is answered, even where there is nothing to ask.
+        if (context.asked !== "annotation" || !attributed) return;
+        const reason = `no ${wish.port === null ? "nginx" : "process"} of this container listens there`;
+        yield { type: "nginx", key: "nginx", value: { state: "down" as const, reason, "server.port": wish.port } };
+        return;
+      }
+      const connect: NetworkAccess["connect"] = (target, options) => {
+        const host = "port" in target ? hostOf(target.port, sockets) : undefined;
+        return net.connect(host === undefined ? target : { ...target, host }, options);
+      };
       const paths = wish.path === null ? config.paths : [wish.path];
       const timeout = milliseconds(config.timeout);
-      const result = await search(net, { ports, paths, timeout, signal, monotonic: clock.monotonic(), state });
+      const result = await search({ connect }, { ports, paths, timeout, signal, monotonic: clock.monotonic(), state });
       if (result === null) return;
       const { port } = result;
       const value =

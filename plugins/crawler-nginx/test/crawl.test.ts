@@ -209,6 +209,16 @@ describe("nginx crawler, against fake servers that fail on purpose", () => {
     expect(asked).toHaveLength(1);
   });
 
+  test("an annotation for a port that nobody here holds is answered, and nothing is asked", async () => {
+    const { handler, asked } = server({ "/stub_status": page(PAGE) });
+    const { first } = await crawl({
+      handlers: { 8081: handler },
+      sockets: [listens(8081, null)],
+      context: { asked: "annotation", annotation: { port: 8081 } },
+    });
+    expect([first["state"], first["server.port"], asked]).toEqual(["down", 8081, []]);
+  });
+
   test("many failing crawls leave no handle behind", async () => {
     const before = process.getActiveResourcesInfo().length;
     const cut = { handlers: { 80: (socket: Socket) => void socket.resume().end("HTTP/1.1 200") } };

@@ -1,6 +1,6 @@
 import { fakeContainer, fakeWorkload } from "@trawler/testkit";
 import { describe, expect, test } from "vitest";
-import { findPorts, type Sighting } from "../src/ports.ts";
+import { findPorts, hostOf, type Sighting } from "../src/ports.ts";
 import { listens } from "./fake-nginx.ts";
 
 const ports = (over: Partial<Sighting>) =>
@@ -39,4 +39,12 @@ describe("findPorts", () => {
       ports({ ...blind, workload: fakeWorkload({ sandbox: { id: "s", handle: {}, hostNetwork: true } }) }),
     ).toEqual([]);
   });
+});
+
+test("C117: a port on one address is asked at that address, as another container may hold it elsewhere", () => {
+  const at = (localAddress: string, pid: number | null = 5) => ({ ...listens(80, pid), localAddress });
+  expect(hostOf(80, [at("192.0.2.7"), at("127.0.0.1", null)])).toBe("192.0.2.7");
+  expect(hostOf(80, [at("192.0.2.7"), at("127.0.0.1")])).toBe("127.0.0.1");
+  expect(hostOf(80, [at("192.0.2.7"), at("::")])).toBeUndefined();
+  expect(hostOf(80, [at("192.0.2.7", null)])).toBeUndefined();
 });

@@ -49,7 +49,8 @@ export async function ask(net: Pick<NetworkAccess, "connect">, question: Questio
   } catch (error) {
     const code = errorCode(error);
     if (code === "TRAWLER_GONE") throw error;
-    if (code === "TRAWLER_DENIED") return { state: "denied", reason: errorMessage(error) };
+    if (code === "TRAWLER_DENIED" || code === "TRAWLER_REFUSED")
+      return { state: "denied", reason: errorMessage(error) };
     return { state: "down", reason: deadline.signal.aborted ? "no connection in time" : errorMessage(error) };
   } finally {
     clearTimeout(timer);

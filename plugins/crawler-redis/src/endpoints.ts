@@ -1,7 +1,9 @@
 import type { Container, SocketStatus, Workload } from "@trawler/plugin-api";
 
 /** Where a server may be asked: a port of the member's network namespace, or a socket file. */
-export type Endpoint = { readonly port: number } | { readonly unix: string };
+export type Endpoint =
+  /** `host`: the one address that it listens on; absent = all of them. */
+  { readonly port: number; readonly host?: string } | { readonly unix: string };
 
 export interface Sighting {
   readonly commands: readonly { readonly pid: number; readonly command: string }[];
@@ -10,8 +12,10 @@ export interface Sighting {
   readonly attributed: boolean;
   readonly workload: Workload;
   readonly container: Container | null;
-  /** From an annotation; null without one. */
+  /** From an annotation or the settings; null without one. */
   readonly port: number | null;
+  /** The pod itself says that a server is here. */
+  readonly expected: boolean;
 }
 
 /** `comm` of servers that speak the protocol. */
@@ -31,8 +35,8 @@ const MAX_ENDPOINTS = 8;
 
 export interface Endpoints {
   readonly endpoints: readonly Endpoint[];
-  /** A server's process runs here, and it is known to listen nowhere (or not on the declared port). */
-  readonly deaf: boolean;
+  /** Why a server that should be here cannot be asked; null where none should be, or that is not known. */
+  readonly deaf: string | null;
 }
 
 /**
@@ -45,20 +49,25 @@ export function findEndpoints(sighting: Sighting): Endpoints {
   const running = servers.size > 0;
   const listening = sighting.sockets.filter(({ state }) => state === "LISTEN");
   const chosen = sighting.attributed ? attributed(listening, servers, sighting) : guessed(listening, running, sighting);
-  const deaf = sighting.attributed && running && chosen.length === 0;
-  return { endpoints: chosen.slice(0, MAX_ENDPOINTS), deaf };
+  const missed = sighting.attributed && chosen.length === 0 && (running || sighting.expected);
+  return { endpoints: chosen.slice(0, MAX_ENDPOINTS), deaf: missed ? missing(running, sighting.port) : null };
+}
+
+function missing(running: boolean, port: number | null): string {
+  const where = port === null ? "" : ` on port ${port}`;
+  return running ? `its process runs but does not listen${where}` : `no process of this container listens${where}`;
 }
 
 function attributed(listening: readonly SocketStatus[], servers: ReadonlySet<number>, { port }: Sighting): Endpoint[] {
   const own = listening.filter(({ pid }) => pid !== null);
   const held = own.filter(({ pid }) => pid !== null && servers.has(pid));
-  if (port !== null) return ports(own).includes(port) ? [{ port }] : [];
+  if (port !== null) return ports(own).includes(port) ? [endpointOf(port, own)] : [];
   // A server under another name is still found on the usual port.
-  if (servers.size === 0) return ports(own).includes(DEFAULT_PORT) ? [{ port: DEFAULT_PORT }] : [];
+  if (servers.size === 0) return ports(own).includes(DEFAULT_PORT) ? [endpointOf(DEFAULT_PORT, own)] : [];
   const tcp = ports(held).filter(
     (candidate) => !held.some((bus) => isTcp(bus) && bus.localPort === candidate - CLUSTER_BUS_OFFSET),
   );
-  if (tcp.length > 0) return tcp.map((candidate) => ({ port: candidate }));
+  if (tcp.length > 0) return tcp.map((candidate) => endpointOf(candidate, held));
   return held
     .filter(({ protocol, localAddress }) => protocol === "unix" && localAddress.startsWith("/"))
     .map(({ localAddress }) => ({ unix: localAddress }))
@@ -71,6 +80,14 @@ function guessed(listening: readonly SocketStatus[], running: boolean, sighting:
   if (!running && sighting.port === null && container !== null && workload.containers.length > 1) return [];
   const port = sighting.port ?? DEFAULT_PORT;
   return ports(listening).includes(port) ? [{ port }] : [];
+}
+
+/** Another container of the pod may listen on the same port of another address: then only the address tells them apart. */
+function endpointOf(port: number, sockets: readonly SocketStatus[]): Endpoint {
+  const addresses = sockets.filter((one) => isTcp(one) && one.localPort === port).map((one) => one.localAddress);
+  if (addresses.some((address) => address === "0.0.0.0" || address === "::")) return { port };
+  const host = addresses.find((address) => /^(127\.|::1$)/.test(address)) ?? addresses.sort()[0];
+  return host === undefined ? { port } : { port, host };
 }
 
 const isTcp = ({ protocol }: SocketStatus): boolean => protocol === "tcp" || protocol === "tcp6";

@@ -52,9 +52,9 @@ export default defineCrawler({
     return {
       async *crawl(access, context) {
         const { endpoints, deaf } = await locate(access, context, config.port ?? null);
-        if (deaf) {
-          const reason = "its process runs but does not listen";
-          yield { type: "redis", key: "redis", value: { state: "down" as const, reason, "server.port": null } };
+        if (deaf !== null) {
+          context.problem("unavailable", deaf);
+          yield { type: "redis", key: "redis", value: { state: "down" as const, reason: deaf, "server.port": null } };
         }
         const asked = endpoints.map(async (endpoint) => ({
           endpoint,
@@ -68,18 +68,19 @@ export default defineCrawler({
 
 async function locate(
   { proc, meta }: Pick<Access, "proc" | "meta">,
-  { signal, annotation, problem }: CrawlContext,
+  { signal, asked, annotation, problem }: CrawlContext,
   configured: number | null,
 ) {
   const declared = annotation?.["port"] ?? configured;
   const port = declared === null ? null : Number(declared);
   if (port !== null && !(Number.isInteger(port) && port >= 1 && port <= 65_535)) {
     problem("failed", "the annotation's `port` is no port number");
-    return { endpoints: [], deaf: false };
+    return { endpoints: [], deaf: null };
   }
   const [running, { sockets, attributed }] = await Promise.all([proc.commands({ signal }), proc.sockets({ signal })]);
   const { workload, container } = meta;
-  return findEndpoints({ commands: running, sockets, attributed, workload, container, port });
+  const expected = asked === "annotation";
+  return findEndpoints({ commands: running, sockets, attributed, workload, container, port, expected });
 }
 
 function* report(endpoint: Endpoint, reply: Reply, { problem }: Pick<CrawlContext, "problem">) {

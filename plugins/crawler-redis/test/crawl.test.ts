@@ -164,7 +164,8 @@ describe("redis crawler, against fake servers that fail on purpose", () => {
   });
 
   test("a process that listens nowhere is down", async () => {
-    const { first } = await crawl({ sockets: [] });
+    const { first, problems } = await crawl({ sockets: [] });
+    expect(problems).toEqual(["unavailable: its process runs but does not listen"]);
     expect(first).toEqual({ state: "down", reason: "its process runs but does not listen", "server.port": null });
   });
 
@@ -188,6 +189,24 @@ describe("redis crawler, against fake servers that fail on purpose", () => {
       "redisCommand 6379/get",
     ]);
     expect(asked).toEqual(["info everything"]);
+  });
+
+  test("C30: an annotation for a port that nobody here holds is answered, and nothing is asked", async () => {
+    const { handler, asked } = server({ INFO: bulk(INFO) });
+    const { first } = await crawl({
+      handlers: { 7000: handler },
+      sockets: [listens(7000, null)],
+      command: "sleep",
+      context: { asked: "annotation", annotation: { port: 7000 } },
+    });
+    expect([first["state"], asked]).toEqual(["down", []]);
+  });
+
+  test("an address that may not be asked is denied", async () => {
+    const connect = async () => {
+      throw new TrawlerError("TRAWLER_REFUSED", "the host is none of the pod's own addresses");
+    };
+    expect((await crawl({ connect })).first["state"]).toBe("denied");
   });
 
   test("a member that has gone is no state of Redis", async () => {

@@ -10,6 +10,7 @@ const sighting = (over: Partial<Sighting>): Sighting => ({
   workload: fakeWorkload(),
   container: fakeContainer(),
   port: null,
+  expected: false,
   ...over,
 });
 
@@ -24,6 +25,25 @@ describe("findEndpoints", () => {
   test("C117: leaves a port to the container that holds it", () => {
     expect(endpoints({ sockets: [listens(6379, null), listens(6380)] })).toEqual([{ port: 6380 }]);
     expect(endpoints({ sockets: [listens(6379, null)], port: 6379 })).toEqual([]);
+  });
+
+  test("C117: asks at the one address that the server listens on, as another container may hold the same port elsewhere", () => {
+    const at = (localAddress: string) => listens(6379, 5, { localAddress });
+    expect(endpoints({ sockets: [at("192.0.2.7"), listens(6379, null, { localAddress: "127.0.0.1" })] })).toEqual([
+      { port: 6379, host: "192.0.2.7" },
+    ]);
+    expect(endpoints({ sockets: [at("192.0.2.7"), at("127.0.0.1")] })).toEqual([{ port: 6379, host: "127.0.0.1" }]);
+    expect(endpoints({ sockets: [at("192.0.2.7"), at("0.0.0.0")] })).toEqual([{ port: 6379 }]);
+    expect(endpoints({ sockets: [at("192.0.2.7")], port: 6379 })).toEqual([{ port: 6379, host: "192.0.2.7" }]);
+  });
+
+  test("C30: a server that the pod's annotation promises and nobody here holds is missed by name", () => {
+    const sockets = [listens(7000, null)];
+    const deaf = (over: Partial<Sighting>) => findEndpoints(sighting({ sockets, commands: [], ...over })).deaf;
+    expect(deaf({ port: 7000, expected: true })).toBe("no process of this container listens on port 7000");
+    expect(deaf({ expected: true })).toBe("no process of this container listens");
+    expect(deaf({ port: 7000 })).toBeNull();
+    expect(deaf({ expected: true, attributed: false })).toBeNull();
   });
 
   test("leaves out the cluster bus and each port's second family", () => {
@@ -55,9 +75,12 @@ describe("findEndpoints", () => {
   });
 
   test("a server that listens nowhere is deaf only where that is known", () => {
-    expect(findEndpoints(sighting({ sockets: [] }))).toEqual({ endpoints: [], deaf: true });
-    expect(findEndpoints(sighting({ sockets: [], attributed: false }))).toEqual({ endpoints: [], deaf: false });
-    expect(findEndpoints(sighting({ sockets: [], commands: [] }))).toEqual({ endpoints: [], deaf: false });
+    expect(findEndpoints(sighting({ sockets: [] }))).toEqual({
+      endpoints: [],
+      deaf: "its process runs but does not listen",
+    });
+    expect(findEndpoints(sighting({ sockets: [], attributed: false }))).toEqual({ endpoints: [], deaf: null });
+    expect(findEndpoints(sighting({ sockets: [], commands: [] }))).toEqual({ endpoints: [], deaf: null });
   });
 
   test("asks a bounded number of servers", () => {

@@ -56,7 +56,7 @@ export function server(replies: Readonly<Record<string, Reply>>): {
 
 export const listens = (port: number, pid: number | null = 5, over: Partial<SocketStatus> = {}): SocketStatus => ({
   protocol: "tcp",
-  localAddress: "127.0.0.1",
+  localAddress: "0.0.0.0",
   localPort: port,
   remoteAddress: null,
   remotePort: null,
