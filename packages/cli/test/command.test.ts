@@ -161,6 +161,16 @@ describe("looking without running", () => {
     expect(code).toBe(0);
   });
 
+  test.each([
+    ["", "node-a"],
+    ["node.name=node-b", "node-b"],
+  ])("the node is NODE_NAME's unless the configuration names it (%j)", async (set, name) => {
+    const args = ["check", "--set", "pipelines.default.environment.host=", ...(set === "" ? [] : ["--set", set])];
+    const { stdout, stderr } = await runMain(args, { NODE_NAME: "node-a" });
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(new RegExp(`\\b${name}\\b`));
+  });
+
   test("check prints the plan: what loads, what matches, what is left out", async () => {
     const { code, stdout } = await runMain([
       "check",

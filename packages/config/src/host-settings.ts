@@ -72,7 +72,11 @@ export const hostSettings: z.ZodType<HostSettings> = z.strictObject({
     .describe("The Kubernetes cluster that this node belongs to."),
   node: z
     .strictObject({
-      name: z.string().max(253).optional().describe("The node's name in each frame; empty or absent: the host's name."),
+      name: z
+        .string()
+        .max(253)
+        .optional()
+        .describe("The node's name in each frame; empty or absent: the variable NODE_NAME, else the host's name."),
     })
     .prefault({})
     .describe("The node that this agent runs on."),

@@ -17,8 +17,8 @@ function root(machineId: string | null): string {
   return folder;
 }
 
-async function reported(folder: string) {
-  const node = { ...fakeNode, paths: { ...fakeNode.paths, root: folder } };
+async function reported(folder: string, proc = "/proc") {
+  const node = { ...fakeNode, paths: { ...fakeNode.paths, root: folder, proc } };
   const instance = await environment.create({}, fakeHost({ node }));
   const { signal } = new AbortController();
   const log = fakeHost().log;
@@ -44,6 +44,18 @@ test("the host's id is its machine id, below the host's root", async () => {
   });
 });
 
+test("the kernel is what /proc below the host says, and absent where it says nothing", async () => {
+  const folder = root(null);
+  mkdirSync(join(folder, "proc/sys/kernel"), { recursive: true });
+  writeFileSync(join(folder, "proc/sys/kernel/osrelease"), "6.12.8-amd64\n");
+  writeFileSync(join(folder, "proc/sys/kernel/version"), "#1 SMP PREEMPT_DYNAMIC\n");
+  expect((await reported(folder, join(folder, "proc"))).resource).toMatchObject({
+    "os.description": "Linux 6.12.8-amd64 #1 SMP PREEMPT_DYNAMIC",
+    "trawler.kernel.release": "6.12.8-amd64",
+  });
+  expect(Object.keys((await reported(folder, join(folder, "none"))).resource)).not.toContain("os.description");
+});
+
 test.each([null, "", "uninitialized\n", "not an id\n"])(
   "without a machine id (%j) it is the node's name",
   async (text) => {
@@ -62,7 +74,7 @@ test("a link to it is followed inside the host's root, and not out of it", async
 test("a machine id is 32 hexadecimal digits", () => {
   expect(parseMachineId(` ${ID}\n`)).toBe(ID);
   expect(parseMachineId(ID.toUpperCase())).toBeNull();
-  expect(hostWorkload(fakeNode, ID).metadata.complete).toBe(true);
+  expect(hostWorkload(fakeNode, ID, null).metadata.complete).toBe(true);
 });
 
 test("it is always found", async () => {
