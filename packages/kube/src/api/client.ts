@@ -14,6 +14,10 @@ export interface ApiRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly accept?: string;
+  /** Default GET. */
+  readonly method?: "GET" | "POST" | "PUT";
+  /** Sent as JSON. */
+  readonly body?: unknown;
   readonly signal?: AbortSignal;
   /** Milliseconds until the whole answer is there; for a stream, until its head is. */
   readonly timeout?: number;
@@ -27,13 +31,13 @@ export interface ApiStream extends Disposable {
 }
 
 /**
- * Reads from one API server. Errors: TRAWLER_DENIED (401, 403), TRAWLER_UNSUPPORTED (404), TRAWLER_GONE (410),
+ * Speaks with one API server. Errors: TRAWLER_DENIED (401, 403), TRAWLER_UNSUPPORTED (404), TRAWLER_GONE (410),
  * TRAWLER_RETRY (429), TRAWLER_LIMIT, TRAWLER_UNAVAILABLE (anything else, no answer included). No message holds a
  * credential.
  */
 export interface ApiClient extends Disposable {
   readonly target: ApiTarget;
-  /** The parsed JSON of one GET. */
+  /** The parsed JSON of one request, a GET unless it says otherwise. A conflict is an ApiError with status 409. */
   get(request: ApiRequest): Promise<unknown>;
   /** One GET whose answer is read piece by piece; disposing it ends its connection. */
   stream(request: ApiRequest): Promise<ApiStream>;
@@ -59,7 +63,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     const attempt = async (fresh: boolean): Promise<IncomingMessage> => {
       const credentials = await unlessAborted(target.credentials(fresh), signal);
       const response = await send(request, credentials, signal);
-      if (response.statusCode === 200) return response;
+      if (response.statusCode === 200 || response.statusCode === 201) return response;
       const body = await collect(response, ERROR_BYTES, request.what).catch(() => Buffer.alloc(0));
       throw statusError(request.what, response.statusCode ?? 0, parse(body), response.headers["retry-after"]);
     };
@@ -84,10 +88,13 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       };
       if (credentials.authorization !== null) headers["authorization"] = credentials.authorization;
       const call = url.protocol === "https:" ? httpsRequest : httpRequest;
-      const outgoing = call(url, { agent: agents.get(credentials), headers, signal });
+      const body = request.body === undefined ? null : JSON.stringify(request.body);
+      if (body !== null) headers["content-type"] = "application/json";
+      const method = request.method ?? "GET";
+      const outgoing = call(url, { method, agent: agents.get(credentials), headers, signal });
       outgoing.on("response", resolve);
       outgoing.on("error", reject);
-      outgoing.end();
+      outgoing.end(body);
     });
 
   /** Our own errors pass; the rest says what was tried and why it failed. */

@@ -15,9 +15,13 @@ export function guardHandler<T>(
       }
     };
   return {
-    added: guard((value, observedAt) => handler.added(value, observedAt)),
-    updated: guard((value, observedAt, previous) => handler.updated(value, observedAt, previous)),
+    added: guard((value, observedAt, origin) => handler.added(value, observedAt, origin)),
+    updated: guard((value, observedAt, previous, origin) => handler.updated(value, observedAt, previous, origin)),
     removed: guard((final, evidence) => handler.removed(final, evidence)),
+    removedUnseen: guard((final, evidence) => handler.removedUnseen?.(final, evidence)),
+    position: guard((resourceVersion, observedAt) => handler.position?.(resourceVersion, observedAt)),
+    epoch: guard((epoch) => handler.epoch?.(epoch)),
+    listed: guard((list) => handler.listed?.(list)),
     synced: guard(() => handler.synced?.()),
     away: guard((away) => handler.away?.(away)),
     back: guard(() => handler.back?.()),

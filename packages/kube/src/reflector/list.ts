@@ -4,6 +4,9 @@ import { objectMeta, parseListPage } from "./event.ts";
 import type { Entry } from "./store.ts";
 import type { ReflectorOptions } from "./types.ts";
 
+/** Told of each page as it arrives; a throw ends the list. */
+export type PageListener<T> = (resourceVersion: string, entries: ReadonlyMap<string, Entry<T>>) => void;
+
 export interface CompleteList<T> {
   readonly resourceVersion: string;
   readonly entries: ReadonlyMap<string, Entry<T>>;
@@ -18,10 +21,14 @@ const PAGED_ATTEMPTS = 2;
  * Reads the whole collection, page by page; all or nothing. Without a resourceVersion, so that it is consistent (and
  * `limit` counts). Each object is cut down to what is kept before the next page is asked for.
  */
-export async function listAll<T>(options: ReflectorOptions<T>, signal: AbortSignal): Promise<CompleteList<T>> {
+export async function listAll<T>(
+  options: ReflectorOptions<T>,
+  signal: AbortSignal,
+  onPage?: PageListener<T>,
+): Promise<CompleteList<T>> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await listOnce(options, signal, attempt <= PAGED_ATTEMPTS);
+      return await listOnce(options, signal, attempt <= PAGED_ATTEMPTS, onPage);
     } catch (error) {
       if (!isExpired(error) || attempt > PAGED_ATTEMPTS) throw error;
     }
@@ -32,6 +39,7 @@ async function listOnce<T>(
   options: ReflectorOptions<T>,
   signal: AbortSignal,
   paged: boolean,
+  onPage: PageListener<T> | undefined,
 ): Promise<CompleteList<T>> {
   const what = `list ${options.resource}`;
   const entries = new Map<string, Entry<T>>();
@@ -60,7 +68,11 @@ async function listOnce<T>(
     pages += 1;
     version = page.resourceVersion;
     next = page.next;
-    for (const item of page.items) if (!keep(options, entries, item)) malformed += 1;
+    const read = new Map<string, Entry<T>>();
+    for (const item of page.items) if (!keep(options, read, item)) malformed += 1;
+    onPage?.(version, read);
+    for (const [uid, entry] of read) entries.set(uid, entry);
+    await whenRoom(options.room, signal);
   } while (next !== null);
   return { resourceVersion: version, entries, pages, malformed };
 }
@@ -85,6 +97,17 @@ export function readObject<T>(
   } catch {
     return null;
   }
+}
+
+/** Waits while there is no room, at most until the signal aborts. */
+export async function whenRoom(room: (() => Promise<void> | null) | undefined, signal: AbortSignal): Promise<void> {
+  const wait = room?.() ?? null;
+  if (wait === null || signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = (): void => resolve();
+  signal.addEventListener("abort", stop, { once: true });
+  await Promise.race([wait, promise]);
+  signal.removeEventListener("abort", stop);
 }
 
 /** The selectors as query parameters. */

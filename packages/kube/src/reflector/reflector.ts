@@ -5,8 +5,8 @@ import { createBackoff } from "./backoff.ts";
 import type { WatchEvent } from "./event.ts";
 import { guardHandler } from "./guard.ts";
 import { type CompleteList, listAll, readObject } from "./list.ts";
-import { createStore } from "./store.ts";
-import type { Away, Evidence, Reflector, ReflectorOptions, RestartReason } from "./types.ts";
+import { createStore, type Entry } from "./store.ts";
+import type { Away, Evidence, ListReason, Reflector, ReflectorOptions, RestartReason } from "./types.ts";
 import { compareVersions, laterVersion } from "./version.ts";
 import { asTrawlerError, type WatchEnd, watchFrom } from "./watch.ts";
 
@@ -35,18 +35,24 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     fault ??= { error };
     stop.abort();
   });
-  const store = createStore(handler);
+  const store = createStore(handler, options.handler.removedUnseen !== undefined);
+  for (const { uid, resourceVersion, value } of options.known ?? []) {
+    store.recall(uid, { version: resourceVersion, value });
+  }
   const restarts: Record<RestartReason, number> = { end: 0, idle: 0, expired: 0, error: 0, denied: 0 };
   const count = { lists: 0, listPages: 0, watches: 0, events: 0, bookmarks: 0 };
   const odd = { staleIgnored: 0, staleLists: 0, malformed: 0, oversized: 0 };
-  let position: string | null = null;
-  let epoch = 0;
+  let position: string | null = options.resume?.resourceVersion ?? null;
+  let epoch = options.resume?.epoch ?? 0;
   let synced = false;
   let away: Away | null = null;
-  let mustList = true;
+  let mustList = position === null;
+  let reason: ListReason = "first";
   let staleInRow = 0;
+  /** A list of a younger count is being taken: what it says goes, whatever was known. */
+  let trusted = false;
   let aheadSince: number | null = null;
-  let lastContact = clock.now();
+  let lastContact = options.resume?.contactAt ?? clock.now();
 
   const goneAway = (what: string, error: unknown): void => {
     const { code, message } = asTrawlerError(what, error);
@@ -55,31 +61,56 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     handler.away(away);
   };
 
+  /** Judges a list by its version, before anything of it is used. */
+  const begin = (version: string): void => {
+    if (compareVersions(version, position) !== -1) return;
+    odd.staleLists += 1;
+    staleInRow += 1;
+    if (staleInRow < STALE_LISTS) {
+      throw new TrawlerError("TRAWLER_RETRY", `list ${options.resource}: the answer is older than what is known`);
+    }
+    staleInRow = 0;
+    position = version;
+    trusted = true;
+    reason = "restore";
+    epoch += 1;
+    handler.epoch(epoch);
+  };
+
+  const takeItems = (version: string, entries: ReadonlyMap<string, Entry<T>>): void => {
+    begin(version);
+    const now = clock.now();
+    for (const [uid, entry] of entries) {
+      if (store.item(uid, entry, now, trusted) === "stale") odd.staleIgnored += 1;
+    }
+  };
+
   const takeList = async (signal: AbortSignal): Promise<void> => {
+    const fromVersion = position;
+    const from = lastContact;
     let list = await read(signal);
     if (isMassDeletion(list)) list = await read(signal);
-    const older = compareVersions(list.resourceVersion, position) === -1;
-    if (older) {
-      odd.staleLists += 1;
-      staleInRow += 1;
-      if (staleInRow < STALE_LISTS) {
-        throw new TrawlerError("TRAWLER_RETRY", `list ${options.resource}: the answer is older than what is known`);
-      }
-      epoch += 1;
-    }
+    begin(list.resourceVersion);
     staleInRow = 0;
     const now = clock.now();
     const evidence: Evidence = {
       by: "relist",
       exact: false,
-      notBefore: lastContact,
+      notBefore: from,
       notAfter: now,
       resourceVersion: list.resourceVersion,
     };
-    odd.staleIgnored += store.replace(list.entries, now, evidence, older);
+    if (options.byPage === true) store.removeAbsent(list.entries, evidence);
+    else odd.staleIgnored += store.replace(list.entries, now, evidence, trusted);
     position = list.resourceVersion;
     lastContact = now;
     mustList = false;
+    trusted = false;
+    handler.listed({ reason, resourceVersion: list.resourceVersion, fromVersion, from, to: now });
+    becomeSynced();
+  };
+
+  const becomeSynced = (): void => {
     if (synced) return;
     synced = true;
     handler.synced();
@@ -87,7 +118,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
 
   const read = async (signal: AbortSignal): Promise<CompleteList<T>> => {
     count.lists += 1;
-    const list = await listAll(options, signal);
+    const list = await listAll(options, signal, options.byPage === true ? takeItems : undefined);
     count.listPages += list.pages;
     odd.malformed += list.malformed;
     return list;
@@ -106,6 +137,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     if (event.type === "BOOKMARK") {
       count.bookmarks += 1;
       position = laterVersion(position, event.resourceVersion);
+      handler.position(event.resourceVersion, clock.now());
       return;
     }
     count.events += 1;
@@ -135,6 +167,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
   const listener = {
     opened: (): void => {
       aheadSince = null;
+      becomeSynced();
       if (away === null) return;
       away = null;
       handler.back();
@@ -166,7 +199,10 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     }
     restarts[end.by] += 1;
     // A mute connection may have swallowed anything: compare with a list.
-    if (end.by === "idle") mustList = true;
+    if (end.by === "idle" && options.resumeIdle !== true) {
+      mustList = true;
+      reason = "idle";
+    }
     return backoff.next();
   };
 
@@ -178,6 +214,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     } else if (isExpired(error)) {
       restarts.expired += 1;
       mustList = true;
+      reason = "expired";
       return backoff.next();
     }
     const status = apiStatus(error);

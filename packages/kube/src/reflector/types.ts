@@ -25,17 +25,57 @@ export interface Away {
   readonly reason: string;
 }
 
+/** Why a whole list was read: the first one, an expired position, a mute watch, or a server that went back in time. */
+export type ListReason = "first" | "expired" | "idle" | "restore";
+
+/** A complete list that has been reported. */
+export interface TakenList {
+  readonly reason: ListReason;
+  readonly resourceVersion: string;
+  /** The position before it; null where there was none. */
+  readonly fromVersion: string | null;
+  /** Wall clock, milliseconds: the last contact before it, and its end. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Where an object stood. */
+export type Origin = "list" | "watch";
+
 /** Called in order, synchronously. `observedAt` is our wall clock in milliseconds when the object arrived. */
 export interface ReflectorHandler<T> {
-  added(value: T, observedAt: number): void;
-  updated(value: T, observedAt: number, previous: T): void;
+  added(value: T, observedAt: number, origin: Origin): void;
+  updated(value: T, observedAt: number, previous: T, origin: Origin): void;
   removed(final: T, evidence: Evidence): void;
+  /** The server says that an object is gone which was never reported. */
+  removedUnseen?(final: T, evidence: Evidence): void;
+  /** A bookmark moved the position. */
+  position?(resourceVersion: string, observedAt: number): void;
+  /** The server's versions went back: what follows belongs to a new count. Called before it. */
+  epoch?(epoch: number): void;
+  /** A complete list has been reported, removals included. */
+  listed?(list: TakenList): void;
   /** The first complete list has been reported. Once. */
   synced?(): void;
   /** The server's state is unknown from now on; called again only when the reason changes. */
   away?(away: Away): void;
   /** It is known again, and all changes since have been reported. */
   back?(): void;
+}
+
+/** Where an earlier run stood: a watch from there needs no list. */
+export interface ResumePoint {
+  readonly resourceVersion: string;
+  readonly epoch: number;
+  /** Wall clock, milliseconds, of the last contact. */
+  readonly contactAt: number;
+}
+
+/** What an earlier run knew, so that a first list can tell what has gone since. */
+export interface KnownObject<T> {
+  readonly uid: string;
+  readonly resourceVersion: string | null;
+  readonly value: T;
 }
 
 export type RestartReason = "end" | "idle" | "expired" | "error" | "denied";
@@ -86,6 +126,15 @@ export interface ReflectorOptions<T> {
   readonly idleTimeout?: number;
   /** Milliseconds that one request may take; default 30,000. */
   readonly requestTimeout?: number;
+  /** Begin with a watch from here; a list only where the server has forgotten it. */
+  readonly resume?: ResumePoint;
+  readonly known?: Iterable<KnownObject<T>>;
+  /** Report the items of a list page by page, before the list is complete; removals still wait for all of it. */
+  readonly byPage?: boolean;
+  /** Take a mute watch up again where it stood, without a list. */
+  readonly resumeIdle?: boolean;
+  /** Asked before more is read: a promise = wait for it. */
+  readonly room?: () => Promise<void> | null;
   readonly maxLineBytes?: number;
   readonly maxPageBytes?: number;
 }

@@ -3,7 +3,7 @@ import { deadline } from "../api/deadline.ts";
 import { isRecord, statusError } from "../api/errors.ts";
 import { parseWatchEvent, type WatchEvent } from "./event.ts";
 import { lineSplitter } from "./lines.ts";
-import { selectors } from "./list.ts";
+import { selectors, whenRoom } from "./list.ts";
 import type { ReflectorOptions } from "./types.ts";
 
 /** What one watch reports while it runs. */
@@ -65,6 +65,7 @@ export async function watchFrom<T>(
         if (line === null) listener.oversized();
         else deliver(line, what, listener);
       }
+      await whenRoom(options.room, idle.signal);
     }
     return { by: idle.expired() ? "idle" : "end" };
   } catch (error) {
