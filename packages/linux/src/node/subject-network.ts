@@ -1,4 +1,4 @@
-import { type NetworkAccess, type ProcessAccess, TrawlerError } from "@trawler/plugin-api";
+import { type NetworkAccess, type ProcessAccess, type ReadOptions, TrawlerError } from "@trawler/plugin-api";
 import type { ConnectMember, NamespaceConnector } from "../namespace/connector.ts";
 import { readInterfaces } from "../network/interface-reader.ts";
 import { findNodeNamespace } from "../network/node-namespace.ts";
@@ -30,8 +30,11 @@ export function openNetwork(
     interfaces: async () =>
       readInterfaces(files, { pids: network.pids(), belongs: network.belongs, hostNetwork: network.hostNetwork() }),
     connect: async (target, options = {}) => {
-      if ("port" in target && isNodeNetwork(files, network)) await checkHolder(proc, target.port, options.signal);
-      return connector.connect(liveMember(files, network), target, options);
+      if ("port" in target && isNodeNetwork(files, network)) await checkHolder(proc, target.port, signalOf(options));
+      // The namespace's first process may be the sandbox: a socket file is found in the root of who asks.
+      const inFiles = "unix" in target && target.unix.startsWith("/");
+      const pids = inFiles ? (await proc.commands(signalOf(options))).map(({ pid }) => pid) : network.pids();
+      return connector.connect(liveMember(files, network, pids), target, options);
     },
   };
 }
@@ -49,8 +52,8 @@ export function isNodeNetwork(files: ProcFiles, network: SubjectNetwork): boolea
 }
 
 /** In the node's network a port may be anyone's: only one that a process of the subject listens on is its own. */
-async function checkHolder(proc: ProcessAccess, port: number, signal: AbortSignal | undefined): Promise<void> {
-  const { sockets, attributed } = await proc.sockets(signal === undefined ? {} : { signal });
+async function checkHolder(proc: ProcessAccess, port: number, options: ReadOptions): Promise<void> {
+  const { sockets, attributed } = await proc.sockets(options);
   if (!attributed) {
     throw new TrawlerError("TRAWLER_DENIED", `port ${port} of the node: whose it is takes CAP_SYS_PTRACE to tell`);
   }
@@ -58,11 +61,15 @@ async function checkHolder(proc: ProcessAccess, port: number, signal: AbortSigna
   throw new TrawlerError("TRAWLER_UNAVAILABLE", `port ${port}: no process of this container listens on it`);
 }
 
-function liveMember(files: ProcFiles, network: SubjectNetwork): ConnectMember {
-  for (const pid of network.pids()) {
+function signalOf({ signal }: ReadOptions): ReadOptions {
+  return signal === undefined ? {} : { signal };
+}
+
+function liveMember(files: ProcFiles, network: SubjectNetwork, pids: readonly number[]): ConnectMember {
+  for (const pid of pids) {
     const stat = readProcessStat(files, pid);
     if (stat === null) continue;
     return { pid, startTicks: stat.startTicks, procRoot: files.root, addresses: network.addresses() };
   }
-  throw new TrawlerError("TRAWLER_GONE", "no process of the network namespace runs any more");
+  throw new TrawlerError("TRAWLER_GONE", "none of its processes runs any more");
 }

@@ -57,6 +57,15 @@ describe("connect", () => {
     expect(asked).toEqual([[{ pid: 6, startTicks: 77, procRoot: "/proc", addresses: ["10.88.0.5"] }, { port: 6379 }]]);
   });
 
+  test("a socket file is found in the root of the member's own process, not of the sandbox", async () => {
+    const files = new FakeProc({ "5/stat": statText(5), "9/stat": statText(9, { start: 8 }) });
+    const proc = { ...holding([]), commands: async () => [{ pid: 9, command: "redis-server" }] };
+    const { net, asked } = network(files, false, proc);
+    await net.connect({ unix: "/tmp/redis.sock" });
+    await net.connect({ unix: "@abstract" });
+    expect(asked.map(([{ pid }]) => pid)).toEqual([9, 5]);
+  });
+
   test("with no process left: TRAWLER_GONE", async () => {
     const { net } = network(new FakeProc({}), false, holding([]));
     await expect(net.connect({ port: 1 })).rejects.toMatchObject({ code: "TRAWLER_GONE" });
