@@ -1,12 +1,8 @@
-import type { Match } from "@trawler/plugin-api";
-import { glob } from "./glob.ts";
+import { glob, type Match, parseImage } from "@trawler/plugin-api";
 
 /** An image's repository without registry, tag and digest: `registry.test:5000/library/redis:7@sha256:…` → `library/redis`. */
 export function repositoryOf(image: string): string {
-  const name = image.split("@", 1)[0] ?? "";
-  const slash = name.lastIndexOf("/");
-  const colon = name.lastIndexOf(":");
-  const untagged = colon > slash ? name.slice(0, colon) : name;
+  const untagged = parseImage(image).name ?? "";
   const first = untagged.split("/", 1)[0] ?? "";
   const isRegistry = first !== untagged && (/[.:]/.test(first) || first === "localhost");
   return isRegistry ? untagged.slice(first.length + 1) : untagged;

@@ -1,26 +1,8 @@
 import { expect, test } from "vitest";
-import { glob } from "../src/glob.ts";
 import { repositoryOf } from "../src/match.ts";
 import { redactList, redactNamed, redactText } from "../src/redact.ts";
 import { clip } from "../src/text.ts";
 import { uuid7 } from "../src/uuid.ts";
-
-test.each([
-  ["redis", "redis", true],
-  ["*redis*", "bitnami/redis-cluster", true],
-  ["redis-?", "redis-1", true],
-  ["redis-?", "redis-", false],
-  ["*", "", true],
-  ["", "x", false],
-  ["a*b*c", "aXbYbZc", true],
-  ["*.[a-z]", "x.[a-z]", true],
-])("glob %s on %s: %s", (pattern, text, expected) => {
-  expect(glob(pattern, text)).toBe(expected);
-});
-
-test("a glob that would make a backtracking matcher run for ever ends", () => {
-  expect(glob(`${"*a".repeat(30)}b`, "a".repeat(20_000))).toBe(false);
-});
 
 test.each([
   ["redis", "redis"],

@@ -10,7 +10,6 @@ export * from "./downward/index.ts";
 export type * from "./join/input.ts";
 export * from "./join/join.ts";
 export * from "./join/pod-index.ts";
-export * from "./join/resource.ts";
 export type * from "./join/runtime.ts";
 export * from "./join/same.ts";
 export * from "./owners/facts.ts";

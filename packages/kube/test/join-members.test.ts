@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { createPodIndex } from "../src/join/pod-index.ts";
-import { parseImage } from "../src/join/resource.ts";
 import { sameWorkload } from "../src/join/same.ts";
 import { container, exited, IDS, join, map, record, runtime, sandbox, seen, T0, T1, UID } from "./join-fixtures.ts";
 
@@ -98,6 +97,17 @@ describe("members", () => {
     const lost = join({ runtime: view, api, previous: join({ api }) });
     expect(lost.containers[0]?.state).toMatchObject({ status: "unknown", startedAt: T0 });
     expect(join({ runtime: view, api, previous: lost }).containers[0]?.state.status).toBe("unknown");
+  });
+
+  test("a container whose image is known by its id alone has no image name", () => {
+    const api = seen({ spec: { containers: [{ name: "redis" }] } });
+    const view = runtime({ containers: [container({ image: `sha256:${"d".repeat(64)}` })] });
+    const [redis] = join({ runtime: view, api }).containers;
+    expect(Object.keys(redis?.resource ?? {})).toEqual([
+      "k8s.container.name",
+      "container.id",
+      "container.runtime.name",
+    ]);
   });
 
   test("a container that only the runtime has is a member", () => {
@@ -203,18 +213,5 @@ describe("members", () => {
     const later = join({ runtime: runtime({ observedAt: "2026-11-30T22:00:00.000Z" }) });
     expect(sameWorkload(join(), later)).toBe(true);
     expect(sameWorkload(join(), join({ api: seen({ metadata: { labels: { app: "other" } } }) }))).toBe(false);
-  });
-});
-
-describe("image names", () => {
-  test.each([
-    ["redis", "redis", null, null],
-    ["registry.example.test:5000/shop/redis", "registry.example.test:5000/shop/redis", null, null],
-    ["registry.example.test:5000/redis:7.0", "registry.example.test:5000/redis", "7.0", null],
-    ["redis:7@sha256:abc", "redis", "7", "sha256:abc"],
-    ["redis@sha256:abc", "redis", null, "sha256:abc"],
-    ["", "", null, null],
-  ])("%s", (image, name, tag, digest) => {
-    expect(parseImage(image)).toEqual({ name, tag, digest });
   });
 });

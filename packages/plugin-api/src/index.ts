@@ -5,6 +5,8 @@ export type * from "./emitter.ts";
 export * from "./errors.ts";
 export * from "./frame.ts";
 export * from "./frame-schema.ts";
+export * from "./glob.ts";
+export * from "./image.ts";
 export * from "./plugin.ts";
 export type * from "./schema.ts";
 export type * from "./workload.ts";

@@ -1,6 +1,14 @@
-import type { Container, Handle, NodeInfo, PodStatus, Resource, Sandbox, Workload } from "@trawler/plugin-api";
+import {
+  type Container,
+  type Handle,
+  type NodeInfo,
+  type PodStatus,
+  parseImage,
+  type Resource,
+  type Sandbox,
+  type Workload,
+} from "@trawler/plugin-api";
 import { type Facts, shortId } from "./facts.ts";
-import { parseImage } from "./image.ts";
 
 /** What a container's own facts do not say. */
 export interface Surroundings {

@@ -1,4 +1,4 @@
-import type { Container, StringMap, Workload } from "@trawler/plugin-api";
+import { type Container, glob, type StringMap, type Workload } from "@trawler/plugin-api";
 import type { Config } from "./config.ts";
 
 /**
@@ -39,42 +39,12 @@ export function selector(config: Pick<Config, "include" | "exclude" | "sandboxIm
 /** A test of one name against globs; null where there are none. */
 function names(globs: readonly string[]): ((name: string) => boolean) | null {
   if (globs.length === 0) return null;
-  const tests = globs.map(globTest);
-  return (name) => tests.some((test) => test(name));
+  return (name) => globs.some((pattern) => glob(pattern, name));
 }
 
 function pairs(globs: Readonly<Record<string, string>>): readonly ((map: StringMap) => boolean)[] {
-  return Object.entries(globs).map(([key, glob]) => {
-    const test = globTest(glob);
-    return (map) => {
-      const value = map[key];
-      return value !== undefined && test(value);
-    };
+  return Object.entries(globs).map(([key, pattern]) => (map) => {
+    const value = map[key];
+    return value !== undefined && glob(pattern, value);
   });
-}
-
-/** `*` any run, `?` one character, all else itself. Without backtracking: a value is foreign text. */
-export function globTest(glob: string): (text: string) => boolean {
-  return (text) => {
-    let at = 0;
-    let from = 0;
-    let star = -1;
-    let mark = 0;
-    while (at < text.length) {
-      if (glob[from] === "*") {
-        star = from;
-        from += 1;
-        mark = at;
-      } else if (from < glob.length && (glob[from] === "?" || glob[from] === text[at])) {
-        from += 1;
-        at += 1;
-      } else if (star >= 0) {
-        from = star + 1;
-        mark += 1;
-        at = mark;
-      } else return false;
-    }
-    while (glob[from] === "*") from += 1;
-    return from === glob.length;
-  };
 }

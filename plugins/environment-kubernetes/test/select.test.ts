@@ -2,7 +2,7 @@ import type { Container, Workload } from "@trawler/plugin-api";
 import { fakeContainer, fakeWorkload } from "@trawler/testkit";
 import { describe, expect, it } from "vitest";
 import { config } from "../src/config.ts";
-import { globTest, selector } from "../src/select.ts";
+import { selector } from "../src/select.ts";
 
 const containers: Container[] = [
   { ...fakeContainer({ name: "redis" }), image: "shop/redis:7" },
@@ -58,24 +58,5 @@ describe("what the configuration wants", () => {
     [{ include: { pods: [] } }, /pods/],
   ])("refuses %j", (settings, message) => {
     expect(() => config.parse(settings)).toThrow(message);
-  });
-});
-
-describe("a glob", () => {
-  it.each([
-    ["*", "", true],
-    ["a*c", "abbbc", true],
-    ["a*c", "abbb", false],
-    ["a?c", "abc", true],
-    ["a?c", "ac", false],
-    ["a.c", "abc", false],
-    ["**b", "aab", true],
-    ["", "a", false],
-  ])("%s against %j: %s", (glob, text, hit) => {
-    expect(globTest(glob)(text)).toBe(hit);
-  });
-
-  it("takes a hostile text in time", () => {
-    expect(globTest("*a*a*a*a*b")("a".repeat(5_000))).toBe(false);
   });
 });

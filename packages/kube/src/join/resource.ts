@@ -1,26 +1,4 @@
-import type { Resource } from "@trawler/plugin-api";
-
-/** An image reference as the user wrote it, in its parts. */
-export interface ImageName {
-  /** With its registry, without tag and digest. */
-  readonly name: string;
-  readonly tag: string | null;
-  readonly digest: string | null;
-}
-
-export function parseImage(image: string): ImageName {
-  const at = image.indexOf("@");
-  const digest = at === -1 ? null : image.slice(at + 1);
-  const rest = at === -1 ? image : image.slice(0, at);
-  const colon = rest.lastIndexOf(":");
-  // A colon before a slash belongs to the registry's port.
-  const tagged = colon > rest.lastIndexOf("/");
-  return {
-    name: tagged ? rest.slice(0, colon) : rest,
-    tag: tagged && colon + 1 < rest.length ? rest.slice(colon + 1) : null,
-    digest: digest === "" ? null : digest,
-  };
-}
+import { parseImage, type Resource } from "@trawler/plugin-api";
 
 /** Attributes of one container. */
 export function containerResource(
@@ -35,7 +13,7 @@ export function containerResource(
     "k8s.container.name": name,
     ...(id === null ? {} : { "container.id": id }),
     ...(runtimeName === null ? {} : { "container.runtime.name": runtimeName }),
-    ...(parsed.name === "" ? {} : { "container.image.name": parsed.name }),
+    ...(parsed.name === null ? {} : { "container.image.name": parsed.name }),
     ...(parsed.tag === null ? {} : { "container.image.tags": [parsed.tag] }),
     // The API server's record of another container than the one that runs.
     ...(declaredId === null ? {} : { "trawler.container.declared.id": declaredId }),
