@@ -88,7 +88,7 @@ function* report(endpoint: Endpoint, reply: Reply, { problem }: Pick<CrawlContex
   const port = { "server.port": "port" in endpoint ? endpoint.port : null };
   if (reply.state !== "ok") {
     const code = PROBLEMS.get(reply.state);
-    if (code !== undefined) problem(code, `${key}: ${reply.reason}`);
+    if (code !== undefined) problem(code, reply.reason.includes(key) ? reply.reason : `${key}: ${reply.reason}`);
     yield { type: "redis" as const, key, value: { ...reply, ...port } };
     return;
   }
