@@ -19,6 +19,7 @@ export * from "./pods/parse.ts";
 export * from "./pods/quantity.ts";
 export type * from "./pods/record.ts";
 export * from "./pods-api/index.ts";
+export { type ObjectMeta, objectMeta, type RawObject } from "./reflector/event.ts";
 export * from "./reflector/reflector.ts";
 export type * from "./reflector/types.ts";
 export * from "./reflector/version.ts";

@@ -255,6 +255,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     },
     snapshot: () => ({
       state: away === null ? (synced ? "synced" : "starting") : "away",
+      listing: mustList,
       away,
       resourceVersion: position,
       objects: store.entries.size,

@@ -82,6 +82,8 @@ export type RestartReason = "end" | "idle" | "expired" | "error" | "denied";
 
 export interface ReflectorSnapshot {
   readonly state: "starting" | "synced" | "away";
+  /** What is known may lag behind: a list is needed first. */
+  readonly listing: boolean;
   readonly away: Away | null;
   readonly resourceVersion: string | null;
   readonly objects: number;
