@@ -66,7 +66,7 @@ export const runMachine = async (options: MachineOptions): Promise<string> => {
   truncateSync(image, machine.outputMegabytes * 1024 * 1024);
   const log = openSync(join(work, "qemu.log"), "w");
   // Whatever ends this process ends the machine too.
-  const bound = ["--pdeathsig", "KILL", "nice", "-n", "10", "qemu-system-x86_64"];
+  const bound = ["--pdeathsig", "KILL", "qemu-system-x86_64"];
   const child = spawn("setpriv", [...bound, ...machineArguments(options)], {
     stdio: ["ignore", log, log],
     // Where the snapshot's changes go.
