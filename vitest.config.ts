@@ -4,6 +4,8 @@ import { defineConfig } from "vitest/config";
 const conditions = ["@trawler/source"];
 const resolve = { conditions };
 const ssr = { resolve: { conditions } };
+// Every Node that we support knows `using`; its helper is a module that vite 8.3 does not find.
+const oxc = { target: "esnext" };
 
 export default defineConfig({
   test: {
@@ -13,6 +15,7 @@ export default defineConfig({
       {
         resolve,
         ssr,
+        oxc,
         test: {
           name: "unit",
           include: ["packages/*/test/**/*.test.ts", "plugins/*/test/**/*.test.ts", "test/testbed/test/**/*.test.ts"],
@@ -22,6 +25,7 @@ export default defineConfig({
       {
         resolve,
         ssr,
+        oxc,
         test: {
           name: "e2e",
           include: ["test/e2e/test/**/*.test.ts"],
@@ -35,6 +39,7 @@ export default defineConfig({
       {
         resolve,
         ssr,
+        oxc,
         test: { name: "architecture", include: ["test/architecture/test/**/*.test.ts"], testTimeout: 300_000 },
       },
     ],
