@@ -208,7 +208,7 @@ describe("following a runtime", () => {
     const status = redis === undefined ? undefined : runtime.containerStatuses.get(redis.id);
     if (redis === undefined || status?.status == null) throw new Error("fixture");
     const turn = (state: string): void => {
-      runtime.containerStatuses.set(redis.id, { ...status, status: { ...redis, ...status.status, state } });
+      runtime.containerStatuses.set(redis.id, { ...status, status: { ...status.status, state } });
       runtime.containers = runtime.containers.map((item) => (item.id === redis.id ? { ...item, state } : item));
     };
     turn("CONTAINER_UNKNOWN");
