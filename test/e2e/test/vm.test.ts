@@ -270,7 +270,7 @@ describe.skipIf(reason !== undefined)("a node on cgroup v2 in a virtual machine"
       for (const { pod, frame } of sightings) {
         if (pod.metadata.name !== "shop") continue;
         const redis = container(frame, "redis");
-        expect(feature(redis, "redis", "6379")).toMatchObject({ state: "up" });
+        expect(feature(redis, "redis", "6379")).toMatchObject({ state: "ok" });
         expect(feature(redis, "os")).toMatchObject({ id: "debian", version: "12" });
       }
     });
