@@ -115,9 +115,11 @@ describe("members", () => {
     expect(join({ runtime: view }).containers.map(({ name }) => name)).toEqual(["redis", "debug"]);
   });
 
-  test("the sandbox is never a member, and a container named pause is one", () => {
+  test("C51, C52, C55: the sandbox is never a member whatever its image, and a container named pause is one", () => {
     const containers = [container({ name: "pause", image: "shop/pause-menu:1" })];
-    const workload = join({ runtime: runtime({ containers }), api: null, owner: null });
+    const annotations = map({ "io.kubernetes.cri.podsandbox.image-name": "registry.example.test/infra/sandbox:7" });
+    const view = runtime({ containers, sandbox: sandbox({ annotations }) });
+    const workload = join({ runtime: view, api: null, owner: null });
     expect(workload.containers.map(({ name, id }) => [name, id])).toEqual([["pause", IDS.a]]);
     expect(workload.sandbox?.id).toBe(IDS.sandbox);
   });

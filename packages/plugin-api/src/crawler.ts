@@ -25,7 +25,7 @@ export interface CrawlContext extends CallContext {
   readonly asked: "always" | "match" | "annotation";
   /** The settings of an annotation `trawler.dev/crawl.<name>`; null without one. Hostile input. */
   readonly annotation: Readonly<Record<string, unknown>> | null;
-  /** The subject's containers: more than one share a network namespace. */
+  /** Says what could not be read, or not whole: it stands in the frame beside the features. */
   problem(code: "denied" | "truncated" | "failed" | "unavailable", message: string): void;
 }
 

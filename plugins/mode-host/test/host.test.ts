@@ -1,7 +1,9 @@
-import { readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import type { Access, Workload } from "@trawler/plugin-api";
-import { fakeContext, fakeHost, fakeWorkload, modeContract } from "@trawler/testkit";
+import { fakeContext, fakeHost, fakeNode, fakeWorkload, modeContract } from "@trawler/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import mode from "../src/index.ts";
 
@@ -19,8 +21,8 @@ function need<C extends keyof Access>(access: Partial<Access>, capability: C): A
   return found;
 }
 
-async function open() {
-  const instance = await mode.create({}, fakeHost());
+async function open(paths = fakeNode.paths) {
+  const instance = await mode.create({}, fakeHost({ node: { ...fakeNode, paths } }));
   onTestFinished(async () => instance[Symbol.asyncDispose]?.());
   const subject = await instance.open(workload, fakeContext());
   onTestFinished(() => subject[Symbol.asyncDispose]());
@@ -84,4 +86,32 @@ describe("this machine", () => {
     expect((await need(access, "fs").stat("/etc")).type).toBe("directory");
     expect((await need(access, "net").interfaces()).map(({ name }) => name)).not.toContain("lo");
   });
+});
+
+test("C87: where the node's /proc is mounted elsewhere its first process is the one there, never ours", async () => {
+  const root = mkdtempSync(join(tmpdir(), "trawler-mode-host-"));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  const files = {
+    "proc/stat": "cpu  1 0 1 9 0 0 0 0 0 0\ncpu0 1 0 1 9 0 0 0 0 0 0\nbtime 1700000000\n",
+    "proc/1/stat": `1 (node-init) S 0 1 1 0 -1 4194560 0 0 0 0 50 25 0 0 20 0 1 0 1000 4096000 10 18446744073709551615 0\n`,
+    "proc/1/status": "Name:\tnode-init\nTgid:\t1\nUid:\t0\t0\t0\t0\nThreads:\t1\n",
+    "proc/1/cgroup": "0::/init.scope\n",
+    "proc/1/cmdline": "/sbin/node-init\0",
+    "proc/1/environ": "NODE_ONLY=1\0",
+    "proc/1/net/dev": "  eth9: 1 2 0 0 0 0 0 0 3 4 0 0 0 0 0 0\n",
+    "proc/1/net/tcp": "",
+    "etc/os-release": "ID=node\n",
+  };
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(root, dirname(path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  const access = await open({ root, proc: join(root, "proc"), cgroup: join(root, "sys/fs/cgroup") });
+  const proc = need(access, "proc");
+  expect(await proc.commands()).toEqual([{ pid: 1, command: "node-init" }]);
+  expect((await proc.processes()).processes).toMatchObject([{ pid: 1, commandLine: ["/sbin/node-init"] }]);
+  expect(await proc.environmentNames()).toEqual(["NODE_ONLY"]);
+  expect((await need(access, "net").interfaces()).map(({ name }) => name)).toEqual(["eth9"]);
+  expect((await need(access, "cgroup").cpu()).time).toBe(0.02);
+  expect(await need(access, "fs").readText("/etc/os-release")).toBe("ID=node\n");
 });
