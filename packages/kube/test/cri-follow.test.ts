@@ -189,8 +189,9 @@ describe("following a runtime", () => {
     expect(runtime.calls.filter((call) => call.startsWith("ContainerStatus"))).toHaveLength(reads);
     expect(run.events.filter(({ type }) => type === "away")).toEqual([]);
     const redis = runtime.containers[0];
-    const status = redis === undefined ? undefined : runtime.containerStatuses.get(redis.id);
-    if (redis === undefined || status?.status == null) throw new Error("fixture");
+    const response = redis === undefined ? undefined : runtime.containerStatuses.get(redis.id);
+    const status = response?.status ?? null;
+    if (redis === undefined || response === undefined || status === null) throw new Error("fixture");
     const exited = { ...status.status, state: "CONTAINER_EXITED", exitCode: 137, reason: "OOMKilled" };
     runtime.containerStatuses.set(redis.id, { ...status, status: exited });
     runtime.containers = runtime.containers.map((item) =>
@@ -205,10 +206,11 @@ describe("following a runtime", () => {
     await using run = follow(runtime);
     await run.synced();
     const redis = runtime.containers[0];
-    const status = redis === undefined ? undefined : runtime.containerStatuses.get(redis.id);
-    if (redis === undefined || status?.status == null) throw new Error("fixture");
+    const response = redis === undefined ? undefined : runtime.containerStatuses.get(redis.id);
+    const status = response?.status ?? null;
+    if (redis === undefined || response === undefined || status === null) throw new Error("fixture");
     const turn = (state: string): void => {
-      runtime.containerStatuses.set(redis.id, { ...status, status: { ...status.status, state } });
+      runtime.containerStatuses.set(redis.id, { ...response, status: { ...status, state } });
       runtime.containers = runtime.containers.map((item) => (item.id === redis.id ? { ...item, state } : item));
     };
     turn("CONTAINER_UNKNOWN");
