@@ -192,8 +192,8 @@ describe("following a runtime", () => {
     const response = redis === undefined ? undefined : runtime.containerStatuses.get(redis.id);
     const status = response?.status ?? null;
     if (redis === undefined || response === undefined || status === null) throw new Error("fixture");
-    const exited = { ...status.status, state: "CONTAINER_EXITED", exitCode: 137, reason: "OOMKilled" };
-    runtime.containerStatuses.set(redis.id, { ...status, status: exited });
+    const exited = { ...status, state: "CONTAINER_EXITED", exitCode: 137, reason: "OOMKilled" };
+    runtime.containerStatuses.set(redis.id, { ...response, status: exited });
     runtime.containers = runtime.containers.map((item) =>
       item === redis ? { ...item, state: "CONTAINER_EXITED" } : item,
     );
