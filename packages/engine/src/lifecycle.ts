@@ -145,8 +145,8 @@ function hasStarted({ containers, lifecycle }: Workload): boolean {
   return containers.some(({ state: { status } }) => isRunning(status) || status === "terminated");
 }
 
-/** Nothing more is to be learnt: kinds without a status, or a terminal phase from a complete source. */
-function isFinal({ status, metadata }: Workload): boolean {
-  if (status === null) return true;
+/** Nothing more is to be learnt: kinds that the API has no record of, or a terminal phase from a complete source. */
+function isFinal({ kind, status, metadata }: Workload): boolean {
+  if (kind !== "pod" || status === null) return true;
   return metadata.complete && (status.phase === "Succeeded" || status.phase === "Failed");
 }

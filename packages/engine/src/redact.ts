@@ -4,7 +4,7 @@ export const REDACTED = "[redacted]";
 const SECRET_NAME = /passw(?:or)?d|secret|token|api[_-]?key|credential|private/i;
 // Both patterns are linear: each repeat is of one class that its end does not belong to.
 const ARGUMENT =
-  /((?:^|[\s;,&?"'{[])(?:--?)?([\w.-]{1,64})(?:=|["']\s{0,4}:\s{0,4}|:\s{1,4}))("[^"]*"|'[^']*'|[^\s,;&"'}\]]+)/g;
+  /((?:^|[\s;,&?"'{[])(?:--?)?([\w.-]{1,64})(?:=|["']\s{0,4}:\s{0,4}|:\s{1,4}))(\[redacted\](?=[\s,;&"'}\]]|$)|"[^"]*"|'[^']*'|[^\s,;&"'}\]]+)/g;
 const USER_INFO = /([a-z][a-z0-9+.-]{0,31}:\/\/)[^\s/@:]{0,256}(?::[^\s/@]{0,256})?@/gi;
 const QUICK = /:\/\/|passw|secret|token|key|credential|private/i;
 

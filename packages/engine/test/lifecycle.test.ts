@@ -169,6 +169,12 @@ test("a stop tells at once what is held back", () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
+test("ended of a container waits for nothing: the API has no record of it", () => {
+  const { lifecycle, written } = start({ ...running, kind: "container" });
+  lifecycle.observe({ ...over, kind: "container" });
+  expect(written).toEqual(["started", "ended"]);
+});
+
 test("a host without containers runs as long as it is there", () => {
   const host = fakeWorkload({ kind: "host", id: "node-a", name: "node-a", containers: [], status: null });
   const { lifecycle, written } = start(host);

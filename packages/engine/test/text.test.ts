@@ -19,6 +19,8 @@ test.each([
   ["https://host/path", "https://host/path"],
   ["--password=hunter2 --port=1", "--password=[redacted] --port=1"],
   ['{"api_key": "abc", "port": 1}', '{"api_key": [redacted], "port": 1}'],
+  ["--password=[redacted] 'token': [redacted]", "--password=[redacted] 'token': [redacted]"],
+  ["--password=[redacted]x", "--password=[redacted]]x"],
   ["MY_SECRET=x", "MY_SECRET=[redacted]"],
   ["monkey=1", "monkey=1"],
   ["token-service:8080", "token-service:8080"],

@@ -2,6 +2,8 @@ import {
   type CallContext,
   type Environment,
   errorCode,
+  errorMessage,
+  type Logger,
   type PluginHost,
   TrawlerError,
   type WorkloadEvent,
@@ -24,6 +26,7 @@ export class DockerEnvironment implements Environment {
   readonly #config: Config;
   readonly #host: PluginHost;
   #found = "not reached yet";
+  #away = false;
 
   constructor(open: () => Promise<DockerClient>, config: Config, host: PluginHost) {
     this.#open = open;
@@ -41,7 +44,7 @@ export class DockerEnvironment implements Environment {
     const client = await this.#open();
     const { node, clock } = this.#host;
     const follower = new Follower({ client, config: this.#config, node, clock, log, signal });
-    const following = this.#follow(client, follower, signal).then(
+    const following = this.#follow(client, follower, log, signal).then(
       () => follower.events.end(),
       (error: unknown) => follower.events.end(signal.aborted ? undefined : error),
     );
@@ -57,7 +60,7 @@ export class DockerEnvironment implements Environment {
   }
 
   /** Session after session, until the signal aborts or the engine stays away. */
-  async #follow(client: DockerClient, follower: Follower, signal: AbortSignal): Promise<void> {
+  async #follow(client: DockerClient, follower: Follower, log: Logger, signal: AbortSignal): Promise<void> {
     let since: number | null = null;
     let synced = false;
     let failures = 0;
@@ -78,6 +81,7 @@ export class DockerEnvironment implements Environment {
         await using session = await openSession(client, since, milliseconds(this.#config.compare), signal);
         const reading = session.read(onMessage);
         await follower.compare(all);
+        if (!session.ended) this.#answers(client, version, log);
         if (!synced) {
           if (session.ended) throw new TrawlerError("TRAWLER_UNAVAILABLE", `Docker at ${client.socket} went away`);
           synced = true;
@@ -85,11 +89,13 @@ export class DockerEnvironment implements Environment {
         }
         await reading;
         all = !session.timeWasOver;
+        if (all && !signal.aborted) this.#leaves(client, "its event stream ended", log);
         if (performance.now() - began > GOOD_AFTER || !all) failures = 0;
       } catch (error) {
         if (signal.aborted) return;
         all = true;
         if (!synced || errorCode(error) === "TRAWLER_DENIED") throw error;
+        this.#leaves(client, errorMessage(error), log);
         if (failures >= MAX_ATTEMPTS) throw error;
       }
       if (!all) continue;
@@ -102,6 +108,17 @@ export class DockerEnvironment implements Environment {
       failures += 1;
       await pause(FIRST_WAIT * 2 ** failures * (0.5 + Math.random() / 2), signal);
     }
+  }
+
+  /** Told once for each time that it goes away, and once when it is back. */
+  #leaves({ socket }: DockerClient, why: string, log: Logger): void {
+    if (!this.#away) log.warn({ socket, code: "TRAWLER_UNAVAILABLE" }, `Docker is away, what is known stands: ${why}`);
+    this.#away = true;
+  }
+
+  #answers({ socket }: DockerClient, version: string, log: Logger): void {
+    if (this.#away) log.info({ socket, version }, "Docker answers again");
+    this.#away = false;
   }
 }
 

@@ -1,6 +1,6 @@
 import { chmodSync } from "node:fs";
 import { errorCode, type Workload, type WorkloadEvent } from "@trawler/plugin-api";
-import { environmentContract, fakeClock, fakeContext, fakeHost } from "@trawler/testkit";
+import { collectingLog, environmentContract, fakeClock, fakeContext, fakeHost } from "@trawler/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 import docker from "../src/index.ts";
 import { jsonLines } from "../src/lines.ts";
@@ -28,6 +28,7 @@ async function engine(...containers: Readonly<Record<string, unknown>>[]): Promi
 /** Follows an engine and keeps what it reports. */
 class Watch {
   readonly events: WorkloadEvent[] = [];
+  readonly log = collectingLog();
   error: unknown;
   ended = false;
   readonly #controller = new AbortController();
@@ -41,7 +42,8 @@ class Watch {
     try {
       const config = docker.config.parse(settings);
       const environment = await docker.create(config, fakeHost({ clock: fakeClock(Date.UTC(2026, 10, 30, 21)) }));
-      for await (const event of environment.discover(fakeContext(this.#controller.signal))) this.events.push(event);
+      const context = { ...fakeContext(this.#controller.signal), log: this.log };
+      for await (const event of environment.discover(context)) this.events.push(event);
     } catch (error) {
       this.error = error;
     }
@@ -240,6 +242,7 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     await expect.poll(() => watch.told().length, LATER).toBe(5);
     expect(watch.told().slice(0, 3).toSorted()).toEqual(["added goes", "added stays", "synced"]);
     expect(watch.told().slice(3).toSorted()).toEqual(["added comes", "removed goes"]);
+    await expect.poll(() => watch.log.lines.map(({ level }) => level), LATER).toEqual(["warn", "info"]);
     expect(watch.ended).toBe(false);
   });
 
@@ -258,6 +261,7 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     fake.put(container(B, "quiet"));
     await expect.poll(() => watch.told(), LATER).toEqual(["added web", "synced", "added quiet"]);
     expect(fake.streams).toBeLessThanOrEqual(1);
+    expect(watch.log.lines).toEqual([]);
   });
 
   test("C70: no socket, then one that is forbidden, then an engine: each a clear state", async () => {

@@ -5,11 +5,13 @@ import { waitFor } from "./wait.ts";
 export class FrameLog {
   readonly all: Frame[] = [];
 
-  /** Frames of one pod, by UID or by `namespace/name`. */
+  /** Frames of one pod, by UID or by `namespace/name`, or of one container that is a subject itself, by its name. */
   of(pod: string): Frame[] {
     return this.all.filter(
       ({ resource }) =>
-        resource["k8s.pod.uid"] === pod || `${resource["k8s.namespace.name"]}/${resource["k8s.pod.name"]}` === pod,
+        resource["k8s.pod.uid"] === pod ||
+        resource["container.name"] === pod ||
+        `${resource["k8s.namespace.name"]}/${resource["k8s.pod.name"]}` === pod,
     );
   }
 
