@@ -1,3 +1,7 @@
+export { answersOf, readAnswers } from "./dialog/answers.ts";
+export { buildDialog, compareDialogs } from "./dialog/build.ts";
+export { previewDialog } from "./dialog/preview.ts";
+export type * from "./dialog/types.ts";
 export { isRawNumber, type JsonMap, type JsonValue, parseJson, type RawNumber } from "./json.ts";
 export { formatFault, isFatal } from "./template/faults.ts";
 export { isClusterScoped } from "./template/kinds.ts";
