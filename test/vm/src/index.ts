@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cacheFolder, type Progress, TestbedError } from "@trawler/testbed";
+import { type Progress, TestbedError } from "@trawler/testbed";
 import { buildGuest } from "./build-disk.ts";
 import { makeDataDisk } from "./data-disk.ts";
 import type { GuestResult } from "./guest/result.ts";
@@ -20,21 +21,20 @@ export interface RunOptions {
 }
 
 /**
- * Runs a node on cgroup v2 with one driver, crawls it three times from inside and answers what it saw. The run's files
- * stay in the cache, under `vm-run-<driver>`, until the next one.
+ * Runs a node on cgroup v2 with one driver, crawls it three times from inside and answers what it saw. Where it fails,
+ * the error names the folder that holds the console and the logs; it is kept.
  */
 export const runInMachine = async (driver: CgroupDriver, { progress, deadline }: RunOptions): Promise<GuestResult> => {
   const guest = await buildGuest(progress);
-  const work = join(cacheFolder(), `vm-run-${driver}`);
-  rmSync(work, { recursive: true, force: true });
-  mkdirSync(work, { recursive: true });
+  // Each run has its own, so that two at a time do not meet.
+  const work = mkdtempSync(join(tmpdir(), `trawler-vm-${driver}-`));
   const dataDisk = await makeDataDisk(driver, work);
   progress(`starting a node with the ${driver} driver`);
   const output = await runMachine({ guest, driver, dataDisk, work, progress, deadline });
-  rmSync(join(work, "data"), { recursive: true });
-  for (const disk of [dataDisk, join(work, "output.img")]) rmSync(disk);
+  for (const name of ["data", "data.tar", "output.img"]) rmSync(join(work, name), { recursive: true });
   const failure = join(output, "failure.txt");
-  if (existsSync(failure))
-    throw new TestbedError(`In the guest: ${readFileSync(failure, "utf8")}\nLogs: ${output}/log`);
-  return JSON.parse(readFileSync(join(output, "result.json"), "utf8")) as GuestResult;
+  if (existsSync(failure)) throw new TestbedError(`In the guest: ${readFileSync(failure, "utf8")}\nLogs: ${work}`);
+  const result = JSON.parse(readFileSync(join(output, "result.json"), "utf8")) as GuestResult;
+  if (process.env["TRAWLER_VM_KEEP"] !== "1") rmSync(work, { recursive: true });
+  return result;
 };

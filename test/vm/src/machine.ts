@@ -82,7 +82,8 @@ export const runMachine = async (options: MachineOptions): Promise<string> => {
     clearTimeout(timer);
     stop();
   });
-  if (signal !== null) throw new TestbedError(`The virtual machine did not end within ${deadline / 1000} s`);
+  if (signal !== null)
+    throw new TestbedError(`The virtual machine did not end within ${deadline / 1000} s: ${work}/console.log`);
   if (code !== 0) throw new TestbedError(`qemu ended with ${code}: ${await readFile(join(work, "qemu.log"), "utf8")}`);
   const output = join(work, "output");
   await run("mkdir", [output]);
