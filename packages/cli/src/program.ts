@@ -2,8 +2,10 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { check } from "./commands/check.ts";
 import type { CommonOptions } from "./commands/common.ts";
 import { explainKey, explainPod } from "./commands/explain.ts";
+import { addInventory } from "./commands/inventory.ts";
 import { type OnceOptions, once } from "./commands/once.ts";
 import { plugins } from "./commands/plugins.ts";
+import { addProvision } from "./commands/provision.ts";
 import { run } from "./commands/run.ts";
 import { schema } from "./commands/schema.ts";
 import { VERSION } from "./version.ts";
@@ -134,6 +136,10 @@ export function createProgram(world: World, done: (code: number) => void): Comma
       ),
     )
     .action(async (key: string, options: CommonOptions) => done(await explainKey(key, options, world)));
+
+  addInventory(program, { common, examples }, world, done);
+
+  addProvision(program, { common, examples }, world, done);
 
   return program;
 }

@@ -5,5 +5,6 @@ export type { JsonSchema } from "./json-schema.ts";
 export { nearest } from "./nearest.ts";
 export type { PluginName } from "./plugin-name.ts";
 export { type Catalogue, type ReadOptions, readConfiguration } from "./read.ts";
+export { readSettings } from "./read-settings.ts";
 export { type Configuration, defaultSettings, type PipelineSettings, type PluginSettings } from "./settings.ts";
 export { duration, parseDuration, parseSize, size } from "./units.ts";

@@ -45,7 +45,7 @@ export interface ReadOptions {
  * `FILE:LINE:COLUMN: KEY: what was found, what is expected; how to mend it`. No secret stands in it.
  */
 export async function readConfiguration(options: ReadOptions): Promise<Configuration> {
-  const document = open(options);
+  const document = openDocument(options);
   if (document.faults.length > 0) throw faultsError(document.faults);
   applyOverrides(document, options.overrides ?? []);
   const folder = options.file === null ? process.cwd() : dirname(resolve(options.file));
@@ -74,7 +74,12 @@ function configurationOf(file: string | null, host: HostSettings, parts: Readonl
   return { file, ...rest, pipelines };
 }
 
-function open({ file, text, readFile = readTextFile }: ReadOptions): Document {
+/** The document that a file or a text holds; a file that cannot be read is a fault of it. */
+export function openDocument({
+  file,
+  text,
+  readFile = readTextFile,
+}: Pick<ReadOptions, "file" | "text" | "readFile">): Document {
   if (text !== undefined) return parseDocumentText(text, file ?? "configuration");
   if (file === null) return parseDocumentText("", "defaults");
   try {
@@ -207,7 +212,7 @@ function nameOf(key: string): string {
 }
 
 /** Reads a regular file up to a bound; throws Node's errors, EFBIG beyond the bound and EINVAL for no regular file. */
-function readTextFile(path: string, maxBytes: number): string {
+export function readTextFile(path: string, maxBytes: number): string {
   // Non-blocking, so that a FIFO without a writer can't hold the start.
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

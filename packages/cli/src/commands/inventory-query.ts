@@ -1,0 +1,290 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { parseDuration } from "@trawler/config";
+import {
+  type InventoryQuery,
+  openStoreReader,
+  type RecordDetail,
+  STORE_FILE,
+  type StoreReader,
+} from "@trawler/inventory";
+import { isRecord } from "@trawler/kube";
+import { TrawlerError } from "@trawler/plugin-api";
+import { COLOURS, type Paint, PLAIN } from "../plan.ts";
+import type { World } from "../world.ts";
+import type { CommonOptions } from "./common.ts";
+import { ago, clean, formatCsv, formatGaps, formatTable, grid, iso } from "./inventory-format.ts";
+import { type InventorySettings, inventorySettings } from "./inventory-settings.ts";
+import { askCollector } from "./inventory-socket.ts";
+
+export interface QueryOptions extends CommonOptions {
+  readonly at?: string;
+  readonly between?: readonly string[];
+  readonly kind: string;
+  readonly node?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly deleted?: boolean;
+  readonly owner?: string;
+  readonly limit?: string;
+  readonly after?: string;
+  readonly output: "table" | "json" | "csv";
+}
+
+/** `trawl inventory query`. 0, also where nothing is found. */
+export async function inventoryQuery(options: QueryOptions, world: World): Promise<number> {
+  const query = queryOf(options, world.clock.now());
+  const { reader } = await open(options, world);
+  using store = reader;
+  const answer = store.query(query);
+  const now = world.clock.now();
+  const text =
+    options.output === "json"
+      ? `${JSON.stringify(answer, null, 2)}\n`
+      : options.output === "csv"
+        ? formatCsv(answer, now)
+        : formatTable(answer, now, paint(world));
+  await world.stdout.write(text);
+  return 0;
+}
+
+/** The question that the options ask. Throws TRAWLER_CONFIG_INVALID for what they cannot mean. */
+export function queryOf(options: Omit<QueryOptions, keyof CommonOptions>, now: number): InventoryQuery {
+  const { at, between, kind, node, namespace, name, deleted, owner, limit, after } = options;
+  if (at !== undefined && between !== undefined) throw usage("--at and --between cannot be combined");
+  const times = at === undefined ? between?.map((text) => timeOf(text, now)) : [timeOf(at, now), timeOf(at, now)];
+  const [from, to] = times ?? [];
+  if (times !== undefined && (from === undefined || to === undefined || to < from)) {
+    throw usage("--between takes two times, the earlier one first");
+  }
+  return {
+    kind,
+    ...(from === undefined || to === undefined ? {} : { between: [from, to] }),
+    ...(node === undefined ? {} : { node }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
+    ...(deleted === true ? { deleted: true } : {}),
+    ...(owner === undefined ? {} : { owner: ownerOf(owner) }),
+    ...(limit === undefined ? {} : { limit: countOf("--limit", limit) }),
+    ...(after === undefined ? {} : { after: countOf("--after", after) }),
+  };
+}
+
+/** `2026-11-30T12:00:00Z`, `now`, or how long ago: `90s`, `10m`, `2h`. */
+function timeOf(text: string, now: number): number {
+  if (text === "now") return now;
+  const span = parseDuration(text);
+  if (span !== null) return now - span;
+  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time))
+    throw usage(`${text} is no time: write 2026-11-30T12:00:00Z, now, or 10m for ten minutes ago`);
+  return time;
+}
+
+function ownerOf(text: string): { kind: string; name: string } {
+  const [kind = "", name = "", ...rest] = text.split("/");
+  if (kind === "" || name === "" || rest.length > 0)
+    throw usage(`--owner ${text}: write KIND/NAME, such as Job/nightly`);
+  return { kind, name };
+}
+
+function countOf(option: string, text: string): number {
+  const count = Number(text);
+  if (!Number.isSafeInteger(count) || count < 1) throw usage(`${option} takes a whole number of at least 1`);
+  return count;
+}
+
+/** `trawl inventory show UID`. 1 where there is no such record. */
+export async function inventoryShow(
+  uid: string,
+  options: CommonOptions & { readonly output: "text" | "json" },
+  world: World,
+): Promise<number> {
+  const { reader, settings } = await open(options, world);
+  using store = reader;
+  const records = store.show(uid);
+  if (records.length === 0) {
+    throw new TrawlerError("TRAWLER_UNSUPPORTED", `cluster ${settings.cluster} has no record of ${uid}`);
+  }
+  const text =
+    options.output === "json"
+      ? `${JSON.stringify(records, null, 2)}\n`
+      : records.map((record) => formatDetail(record, paint(world))).join("\n");
+  await world.stdout.write(text);
+  return 0;
+}
+
+function formatDetail(record: RecordDetail, { strong, faint }: Paint): string {
+  const row = (label: string, text: string): string => `  ${faint(label.padEnd(12))}${clean(text)}`;
+  const { end } = record;
+  const name = `${record.kind} ${record.namespace === null ? "" : `${record.namespace}/`}${record.name}`;
+  const lines = [
+    `${strong(clean(name))}  ${faint(record.uid)}`,
+    row("cluster", `${record.cluster}, epoch ${record.epoch}`),
+    row(
+      "state",
+      `${record.phase ?? (end === null ? "exists" : "gone")}${record.reason === null ? "" : ` (${record.reason})`}`,
+    ),
+    row("node", record.node ?? "-"),
+    row("owners", record.owners.map(({ kind, name: owner }) => `${kind}/${owner}`).join(" < ") || "-"),
+    row("created", record.createdAt ?? "-"),
+    row("seen", `${iso(record.firstSeenAt)} to ${iso(record.lastSeenAt)}, ${record.updates} updates`),
+    row("gone", end === null ? "no" : `${iso(end.observedAt)} by ${end.evidence}, final state ${end.finalState}`),
+  ];
+  if (end !== null && end.notBefore !== end.notAfter) {
+    lines.push(
+      row("", `between ${iso(end.notBefore)} and ${iso(end.notAfter)} (${ago(end.notAfter - end.notBefore)})`),
+    );
+  }
+  if (record.gaps.length > 0) lines.push(row("gaps", record.gaps.join(", ")));
+  const figures = figuresOf(record);
+  if (figures !== null) lines.push(row("figures", figures));
+  if (record.instances.length > 0) {
+    lines.push("", strong("  runs"));
+    for (const run of record.instances) {
+      const code = run.exitCode === null ? "" : `, exit ${run.exitCode}`;
+      const why = run.reason === null ? "" : ` (${run.reason})`;
+      const time = [run.startedAt, run.finishedAt].map((at) => at ?? "…").join(" to ");
+      lines.push(`  ${clean(`${run.container} #${run.restarts}: ${run.status}${why}${code}, ${time}, ${run.image}`)}`);
+    }
+  }
+  if (record.transitions.length > 0) {
+    lines.push("", strong("  changes"));
+    for (const { at, what } of record.transitions) lines.push(`  ${faint(iso(at))}  ${clean(what)}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** CPU time and memory of the final frame, as far as its crawlers told them. */
+function figuresOf({ figures }: RecordDetail): string | null {
+  if (figures === null) return null;
+  const parts = [`final frame of ${String(figures["time"])}`];
+  for (const { name, features } of holders(figures)) {
+    const cpu = features.find((one) => one["type"] === "cpu")?.["value"];
+    if (isRecord(cpu) && typeof cpu["time"] === "number") parts.push(`${name}cpu ${cpu["time"].toFixed(2)} s`);
+  }
+  return parts.join(", ");
+}
+
+function holders(frame: Readonly<Record<string, unknown>>) {
+  const containers = Array.isArray(frame["containers"]) ? frame["containers"] : [];
+  return [frame, ...containers].filter(isRecord).map((holder, index) => ({
+    name: index === 0 ? "" : `${String(holder["name"])} `,
+    features: (Array.isArray(holder["features"]) ? holder["features"] : []).filter(isRecord),
+  }));
+}
+
+/** `trawl inventory gaps`. */
+export async function inventoryGaps(
+  options: CommonOptions & { readonly output: "table" | "json" },
+  world: World,
+): Promise<number> {
+  const { reader } = await open(options, world);
+  using store = reader;
+  const gaps = store.gaps();
+  await world.stdout.write(
+    options.output === "json" ? `${JSON.stringify(gaps, null, 2)}\n` : formatGaps(gaps, paint(world)),
+  );
+  return 0;
+}
+
+/** `trawl inventory status`: the store, and the collector where one runs here. 1 where it is not ready. */
+export async function inventoryStatus(
+  options: CommonOptions & { readonly output: "table" | "json" },
+  world: World,
+): Promise<number> {
+  const { reader, settings } = await open(options, world);
+  using store = reader;
+  const stored = store.status();
+  const answer = await askCollector(settings.folder, "GET", "/v1/status");
+  const running = answer !== null && isRecord(answer.body) ? answer.body : null;
+  const unready = running === null ? "no collector runs here" : running["unready"];
+  if (options.output === "json") {
+    await world.stdout.write(`${JSON.stringify({ store: stored, collector: running }, null, 2)}\n`);
+  } else {
+    const { strong, faint } = paint(world);
+    const ready = unready === null;
+    const kinds = running !== null && Array.isArray(running["kinds"]) ? running["kinds"].filter(isRecord) : [];
+    const states = new Map(kinds.map((kind) => [kind["stream"], String(kind["reason"] ?? kind["state"])]));
+    const rows = stored.positions.map(({ stream, resourceVersion, epoch, receivedAt }) => [
+      stream,
+      states.get(stream) ?? "-",
+      resourceVersion,
+      String(epoch),
+      `${ago(world.clock.now() - receivedAt)} ago`,
+    ]);
+    const lines = [
+      `${strong(`cluster ${clean(stored.cluster)}`)}: ${ready ? "ready" : `not ready, ${clean(String(unready))}`}`,
+      `${stored.live} live, ${stored.deleted} gone, ${stored.gaps} gaps, ${stored.staleIgnored} stale events ignored, ${stored.quarantined} set aside`,
+      ...(running === null ? [] : [faint(`${String(running["depth"])} events wait for the store`)]),
+      "",
+    ];
+    await world.stdout.write(
+      `${lines.join("\n")}${grid(["STREAM", "STATE", "VERSION", "EPOCH", "MOVED"], rows, strong)}`,
+    );
+  }
+  return unready === null ? 0 : 1;
+}
+
+/** `trawl inventory refresh KIND/NS/NAME`: the running collector reads the object anew. */
+export async function inventoryRefresh(text: string, options: CommonOptions, world: World): Promise<number> {
+  const parts = text.split("/");
+  const [kind = "", ...names] = parts;
+  const name = names.at(-1) ?? "";
+  if (kind === "" || name === "" || names.length > 2) {
+    throw usage(`${text}: write KIND/NAMESPACE/NAME such as Pod/shop/cart-0, or KIND/NAME`);
+  }
+  const settings = await inventorySettings(options, world);
+  const query = new URLSearchParams({ kind, name });
+  if (names.length === 2) query.set("namespace", names[0] ?? "");
+  const answer = await askCollector(settings.folder, "POST", `/v1/refresh?${query}`);
+  if (answer === null) {
+    throw new TrawlerError(
+      "TRAWLER_UNAVAILABLE",
+      `no collector runs with folder ${settings.folder}; start one with trawl inventory run, and ask with the same --config`,
+    );
+  }
+  const body = isRecord(answer.body) ? answer.body : {};
+  if (answer.status !== 200) throw new TrawlerError("TRAWLER_UNAVAILABLE", String(body["message"]));
+  await world.stdout.write(`${String(body["uid"])} is up to date: trawl inventory show ${String(body["uid"])}\n`);
+  return 0;
+}
+
+/** `trawl inventory purge --dry-run`: what the retention would take away now. */
+export async function inventoryPurge(
+  options: CommonOptions & { readonly dryRun?: boolean },
+  world: World,
+): Promise<number> {
+  if (options.dryRun !== true) {
+    throw usage("the collector purges by itself, as retention says; see what it would take away with --dry-run");
+  }
+  const { reader, settings } = await open(options, world);
+  using store = reader;
+  const count = store.purgeable(settings.retention, world.clock.now());
+  const { days, rows } = settings.retention;
+  await world.stdout.write(`${count} records of gone objects are older than ${days} days or beyond ${rows} rows.\n`);
+  return 0;
+}
+
+async function open(
+  options: CommonOptions,
+  world: World,
+): Promise<{ readonly reader: StoreReader; readonly settings: InventorySettings }> {
+  const settings = await inventorySettings(options, world);
+  const file = join(settings.folder, STORE_FILE);
+  if (!existsSync(file)) {
+    throw new TrawlerError(
+      "TRAWLER_UNAVAILABLE",
+      `there is no inventory in ${settings.folder}: start one with trawl inventory run, or name its folder: --set state.folder=/path`,
+    );
+  }
+  return { reader: openStoreReader(file), settings };
+}
+
+function paint({ stdout }: World): Paint {
+  return stdout.colours ? COLOURS : PLAIN;
+}
+
+function usage(message: string): TrawlerError {
+  return new TrawlerError("TRAWLER_CONFIG_INVALID", message);
+}

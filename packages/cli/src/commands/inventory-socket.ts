@@ -1,0 +1,88 @@
+import { chmodSync, rmSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
+import type { Collector } from "@trawler/inventory";
+import { errorCode, errorMessage, TrawlerError } from "@trawler/plugin-api";
+import { answer, boundedServer, type Listening, listen } from "../http.ts";
+
+const REFRESH_MILLISECONDS = 15_000;
+const MOST_ANSWER = 8 * 1024 ** 2;
+
+export function socketPath(folder: string): string {
+  return join(folder, "inventory.sock");
+}
+
+/** Answers `status` and `refresh` on a unix socket that this user alone may open. `collector` null = standby. */
+export async function serveCollector(folder: string, collector: () => Collector | null): Promise<Listening> {
+  const path = socketPath(folder);
+  const server = boundedServer((incoming, response) => {
+    const url = new URL(incoming.url ?? "/", "http://inventory");
+    const running = collector();
+    const give = (status: number, body: object): void =>
+      answer(response, status, JSON.stringify(body), "application/json");
+    if (url.pathname === "/v1/status" && incoming.method === "GET") {
+      give(200, running === null ? { leader: false } : { leader: true, ...running.status() });
+      return;
+    }
+    if (url.pathname !== "/v1/refresh" || incoming.method !== "POST") {
+      give(404, { code: "TRAWLER_UNSUPPORTED", message: "there are GET /v1/status and POST /v1/refresh" });
+      return;
+    }
+    if (running === null) {
+      give(503, { code: "TRAWLER_UNAVAILABLE", message: "this replica is a standby: ask the leader" });
+      return;
+    }
+    const target = {
+      kind: url.searchParams.get("kind") ?? "",
+      namespace: url.searchParams.get("namespace"),
+      name: url.searchParams.get("name") ?? "",
+    };
+    running.refresh(target, AbortSignal.timeout(REFRESH_MILLISECONDS)).then(
+      (uid) => give(200, { uid }),
+      (error: unknown) => give(502, { code: errorCode(error) ?? "UNKNOWN", message: errorMessage(error) }),
+    );
+  });
+  rmSync(path, { force: true });
+  const listening = await listen(server, { path });
+  chmodSync(path, 0o600);
+  return listening;
+}
+
+/** Asks the collector that runs here; null where none answers. */
+export function askCollector(
+  folder: string,
+  method: "GET" | "POST",
+  target: string,
+): Promise<{ readonly status: number; readonly body: unknown } | null> {
+  const { promise, resolve, reject } = Promise.withResolvers<{
+    readonly status: number;
+    readonly body: unknown;
+  } | null>();
+  const outgoing = request(
+    { socketPath: socketPath(folder), path: target, method, timeout: REFRESH_MILLISECONDS + 5_000 },
+    (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => {
+        text += chunk;
+        if (text.length > MOST_ANSWER) outgoing.destroy(new Error("the answer is too large"));
+      });
+      response.on("end", () => {
+        try {
+          resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) });
+        } catch {
+          reject(new TrawlerError("TRAWLER_UNAVAILABLE", "the collector's answer is no JSON"));
+        }
+      });
+      response.on("error", reject);
+    },
+  );
+  outgoing.on("timeout", () => outgoing.destroy(new Error("no answer in time")));
+  outgoing.on("error", (error) => {
+    const code = errorCode(error);
+    if (code === "ENOENT" || code === "ECONNREFUSED") resolve(null);
+    else reject(error);
+  });
+  outgoing.end();
+  return promise;
+}
