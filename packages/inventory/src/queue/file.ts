@@ -1,0 +1,106 @@
+import { randomUUID } from "node:crypto";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { numberOf, openForWriting, textOf, transaction } from "../sqlite.ts";
+import { storedPayload } from "./codec.ts";
+
+const PAGE = 8192;
+/** Released in steps of so many rows, so that no append waits long for it. */
+const RELEASE_STEP = 1000;
+
+/** The queue's file, used by its thread alone. Synchronous; what throws has changed nothing. */
+export interface QueueFile {
+  readonly identity: string;
+  durable(): number;
+  released(): number;
+  append(heads: readonly string[], lengths: readonly number[], bytes: Uint8Array): number;
+  /** Takes one step towards a sequence; true once it is reached. */
+  release(sequence: number): boolean;
+  bytes(): number;
+  /** After a failed commit only a new look at the file tells what it holds. */
+  reopen(): void;
+  close(): void;
+}
+
+export function openQueueFile(file: string, maxBytes: number): QueueFile {
+  let open = connect(file, maxBytes);
+  const identity = open.identity;
+  return {
+    identity,
+    durable: () => open.durable,
+    released: () => open.released,
+    append: (heads, lengths, bytes) => {
+      const from = open.durable;
+      transaction(open.database, () => {
+        let at = 0;
+        heads.forEach((head, index) => {
+          const end = at + (lengths[index] ?? 0);
+          open.insert.run(from + index + 1, head, storedPayload(bytes.subarray(at, end)));
+          at = end;
+        });
+      });
+      open.durable = from + heads.length;
+      return open.durable;
+    },
+    release: (sequence) => {
+      const to = Math.min(sequence, open.durable, open.released + RELEASE_STEP);
+      if (to > open.released) {
+        transaction(open.database, () => {
+          open.remove.run(to);
+          open.setReleased.run(String(to));
+        });
+        open.released = to;
+      }
+      return to >= Math.min(sequence, open.durable);
+    },
+    bytes: () => {
+      const pages = numberOf(open.pages.get()?.["page_count"]);
+      return (pages - numberOf(open.free.get()?.["freelist_count"])) * PAGE;
+    },
+    reopen: () => {
+      open.database.close();
+      open = connect(file, maxBytes);
+    },
+    close: () => open.database.close(),
+  };
+}
+
+interface Connection {
+  readonly database: DatabaseSync;
+  readonly identity: string;
+  readonly insert: StatementSync;
+  readonly remove: StatementSync;
+  readonly setReleased: StatementSync;
+  readonly pages: StatementSync;
+  readonly free: StatementSync;
+  durable: number;
+  released: number;
+}
+
+function connect(file: string, maxBytes: number): Connection {
+  const database = openForWriting(file, PAGE);
+  try {
+    database.exec(`PRAGMA max_page_count = ${Math.max(16, Math.floor(maxBytes / PAGE))};
+      CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+      CREATE TABLE IF NOT EXISTS events (sequence INTEGER PRIMARY KEY, head TEXT NOT NULL, payload BLOB) STRICT;`);
+    database
+      .prepare("INSERT OR IGNORE INTO state VALUES ('identity', ?), ('released', '0'), ('format', '1')")
+      .run(randomUUID());
+    const state = database.prepare("SELECT value FROM state WHERE name = ?");
+    const released = Number(state.get("released")?.["value"] ?? 0);
+    const newest = numberOf(database.prepare("SELECT max(sequence) AS newest FROM events").get()?.["newest"]);
+    return {
+      database,
+      identity: textOf(state.get("identity")?.["value"]) ?? "",
+      insert: database.prepare("INSERT INTO events VALUES (?, ?, ?)"),
+      remove: database.prepare("DELETE FROM events WHERE sequence <= ?"),
+      setReleased: database.prepare("UPDATE state SET value = ? WHERE name = 'released'"),
+      pages: database.prepare("PRAGMA page_count"),
+      free: database.prepare("PRAGMA freelist_count"),
+      durable: Math.max(newest, released),
+      released,
+    };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

@@ -1,0 +1,26 @@
+/** What crosses between the queue's thread and the one that owns it. */
+
+export interface QueueThreadData {
+  readonly file: string;
+  readonly maxBytes: number;
+}
+
+export type ToQueueThread =
+  | {
+      readonly type: "append";
+      readonly heads: readonly string[];
+      /** Lengths of the payloads, which stand one after another in `bytes`. */
+      readonly lengths: readonly number[];
+      readonly bytes: Uint8Array;
+    }
+  | { readonly type: "release"; readonly sequence: number }
+  | { readonly type: "close" };
+
+export type FromQueueThread =
+  | { readonly type: "opened"; readonly identity: string; readonly durable: number; readonly released: number }
+  | { readonly type: "refused"; readonly message: string }
+  /** Answers the oldest open append. */
+  | { readonly type: "durable"; readonly sequence: number; readonly fileBytes: number }
+  | { readonly type: "released"; readonly sequence: number; readonly fileBytes: number }
+  | { readonly type: "fault"; readonly message: string | null }
+  | { readonly type: "closed" };

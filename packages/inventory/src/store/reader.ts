@@ -1,0 +1,186 @@
+import type { DatabaseSync } from "node:sqlite";
+import { isRecord } from "@trawler/kube";
+import { unpack } from "../compress.ts";
+import type { GapReason } from "../events.ts";
+import type { InventoryRecord, RecordDetail, RecordOwner } from "../record.ts";
+import { bytesOf, numberOf, openForReading, textOf } from "../sqlite.ts";
+import { loadObject } from "./objects.ts";
+import { countPurgeable } from "./purge.ts";
+import { changedRows, findRows, type Row, rowsOf } from "./query.ts";
+import { asRecord, parseBody, parsePast } from "./rows.ts";
+import { checkSchema, LIVE, readState } from "./schema.ts";
+import type { Gap, InventoryQuery, StoreReader, StreamPosition } from "./store.ts";
+
+/** Owners above the direct one. */
+const CHAIN = 4;
+
+/** Opens a store's file beside its writer. Errors: TRAWLER_UNAVAILABLE, TRAWLER_REFUSED. */
+export function openStoreReader(file: string): StoreReader {
+  const database = openForReading(file);
+  try {
+    return createReader(database, checkSchema(database, null));
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+export function createReader(database: DatabaseSync, cluster: string): StoreReader {
+  const gapsOf = (between?: readonly [number, number]): readonly Gap[] =>
+    database
+      .prepare("SELECT * FROM gaps WHERE ended >= ? AND began <= ? ORDER BY id")
+      .all(between?.[0] ?? 0, between?.[1] ?? LIVE)
+      .map(asGap);
+  const ownerOf = database.prepare(
+    "SELECT owner_kind, owner_name, owner_uid FROM records WHERE uid = ? ORDER BY epoch DESC LIMIT 1",
+  );
+
+  /** The chain above the direct owner, as far as its records are known. */
+  const chain = (owners: readonly RecordOwner[], seen: Map<string, readonly RecordOwner[]>): readonly RecordOwner[] => {
+    const direct = owners[0];
+    if (direct === undefined) return owners;
+    const known = seen.get(direct.uid);
+    if (known !== undefined) return [direct, ...known];
+    const above: RecordOwner[] = [];
+    for (let uid = direct.uid; above.length < CHAIN; ) {
+      const row = ownerOf.get(uid);
+      const owner = {
+        kind: textOf(row?.["owner_kind"]),
+        name: textOf(row?.["owner_name"]),
+        uid: textOf(row?.["owner_uid"]),
+      };
+      if (owner.kind === null || owner.name === null || owner.uid === null) break;
+      above.push({ kind: owner.kind, name: owner.name, uid: owner.uid });
+      uid = owner.uid;
+    }
+    seen.set(direct.uid, above);
+    return [direct, ...above];
+  };
+
+  const present = (rows: readonly Row[]): readonly InventoryRecord[] => {
+    const gaps = gapsOf();
+    const seen = new Map<string, readonly RecordOwner[]>();
+    return rows.map((row) => {
+      const body = parseBody(row.body);
+      const met = gaps.filter((gap) => gap.kind === body.kind && gap.to >= row.started && gap.from <= row.ended);
+      const record = asRecord(
+        body,
+        cluster,
+        met.map(({ id }) => id),
+        row.digest,
+      );
+      return { ...record, owners: chain(record.owners, seen) };
+    });
+  };
+
+  const loadDetails = database.prepare("SELECT past, object, digest FROM details WHERE record = ?");
+  const loadPayload = database.prepare("SELECT object FROM payloads WHERE digest = ?");
+  const loadFigures = database.prepare("SELECT frame FROM figures WHERE uid = ? ORDER BY part");
+
+  const detail = (row: Row, record: InventoryRecord): RecordDetail => {
+    const details = loadDetails.get(row.id);
+    const past = parsePast(textOf(details?.["past"]) ?? '{"transitions":[],"instances":[]}');
+    return { ...record, ...past, object: loadObject(details, loadPayload), figures: figures(record.uid) };
+  };
+
+  /** The parts of a frame that was split, as one. */
+  const figures = (uid: string): Readonly<Record<string, unknown>> | null => {
+    const parts = loadFigures.all(uid).map((row) => parseFrame(bytesOf(row["frame"])));
+    const [first, ...rest] = parts.filter((part) => part !== null);
+    if (first === undefined || rest.length === 0) return first ?? null;
+    const containers = [first, ...rest].flatMap((part) =>
+      Array.isArray(part["containers"]) ? part["containers"] : [],
+    );
+    return { ...first, containers };
+  };
+
+  const position = (row: Readonly<Record<string, unknown>>): StreamPosition => ({
+    stream: textOf(row["stream"]) ?? "",
+    resourceVersion: textOf(row["version"]) ?? "",
+    epoch: numberOf(row["epoch"]),
+    receivedAt: numberOf(row["received"]),
+  });
+
+  const reader: StoreReader = {
+    query: (query) => {
+      const { rows, more } = findRows(database, query);
+      const gaps = gapsOf(query.between ?? [0, LIVE]).filter(
+        ({ kind }) => query.kind === undefined || kind === query.kind,
+      );
+      const complete = isComplete(query, gaps);
+      return { records: present(rows), complete, gaps, next: more ? (rows.at(-1)?.id ?? null) : null };
+    },
+    show: (uid) => {
+      const rows = rowsOf(database, uid);
+      const records = present(rows);
+      return rows.flatMap((row, index) => {
+        const record = records[index];
+        return record === undefined ? [] : [detail(row, record)];
+      });
+    },
+    gaps: gapsOf,
+    status: () => {
+      const count = (sql: string): number => numberOf(database.prepare(sql).get()?.["n"]);
+      return {
+        cluster,
+        applied: count("SELECT max(sequence) AS n FROM applied"),
+        live: count(`SELECT count(*) AS n FROM records WHERE ended = ${LIVE}`),
+        deleted: count(`SELECT count(*) AS n FROM records WHERE ended < ${LIVE}`),
+        gaps: count("SELECT count(*) AS n FROM gaps"),
+        staleIgnored: Number(readState(database, "stale") ?? 0),
+        quarantined: Number(readState(database, "quarantined") ?? 0),
+        positions: database.prepare("SELECT * FROM positions ORDER BY stream").all().map(position),
+      };
+    },
+    known: function* (kind) {
+      const rows = database
+        .prepare(`SELECT uid, body ->> 'resourceVersion' AS version FROM records WHERE kind = ? AND ended = ${LIVE}`)
+        .iterate(kind);
+      for (const row of rows) yield { uid: textOf(row["uid"]) ?? "", resourceVersion: textOf(row["version"]) };
+    },
+    position: (stream) => {
+      const row = database.prepare("SELECT * FROM positions WHERE stream = ?").get(stream);
+      return row === undefined ? null : position(row);
+    },
+    applied: (queue) =>
+      numberOf(database.prepare("SELECT sequence FROM applied WHERE queue = ?").get(queue)?.["sequence"]),
+    changes: (after, limit) => {
+      const rows = changedRows(database, after, limit);
+      return present(rows).map((record, index) => ({ cursor: rows[index]?.changed ?? after, record }));
+    },
+    purgeable: (retention, now) => countPurgeable(database, retention, now),
+    [Symbol.dispose]: () => database.close(),
+  };
+  return reader;
+}
+
+/** What exists now is known however many gaps there were; the past is not. */
+function isComplete(query: InventoryQuery, gaps: readonly Gap[]): boolean {
+  return gaps.length === 0 || (query.between === undefined && query.deleted !== true);
+}
+
+function asGap(row: Readonly<Record<string, unknown>>): Gap {
+  return {
+    id: numberOf(row["id"]),
+    stream: textOf(row["stream"]) ?? "",
+    kind: textOf(row["kind"]) ?? "",
+    reason: gapReason(row["reason"]),
+    from: numberOf(row["began"]),
+    to: numberOf(row["ended"]),
+    fromVersion: textOf(row["from_version"]),
+    toVersion: textOf(row["to_version"]),
+    note: textOf(row["note"]) ?? "",
+  };
+}
+
+const REASONS: readonly GapReason[] = ["expired", "idle", "restart", "restore", "overflow"];
+
+function gapReason(value: unknown): GapReason {
+  return REASONS.find((reason) => reason === value) ?? "restart";
+}
+
+function parseFrame(packed: Uint8Array | null): Readonly<Record<string, unknown>> | null {
+  if (packed === null) return null;
+  const value: unknown = JSON.parse(new TextDecoder().decode(unpack(packed)));
+  return isRecord(value) ? value : null;
+}

@@ -1,0 +1,53 @@
+import type { RecordState } from "../fold/state.ts";
+import type { InventoryRecord } from "../record.ts";
+import { LIVE } from "./schema.ts";
+
+/** The record's past, apart from what a query shows. */
+export type Past = Pick<RecordState, "transitions" | "instances">;
+/** All else. */
+type Body = Omit<RecordState, "transitions" | "instances">;
+
+export function bodyOf({ transitions: _, instances: __, ...body }: RecordState): Body {
+  return body;
+}
+
+export function pastOf({ transitions, instances }: RecordState): Past {
+  return { transitions, instances };
+}
+
+/** What was written by this code: its shape is ours. Foreign keys lose their prototype again. */
+export function parseBody(text: string): Body {
+  const body: Body = JSON.parse(text);
+  return {
+    ...body,
+    labels: bare(body.labels),
+    annotations: bare(body.annotations),
+    resources: bare(body.resources),
+  };
+}
+
+export function parsePast(text: string): Past {
+  return JSON.parse(text);
+}
+
+/** As a reader sees it. */
+export function asRecord(
+  body: Body,
+  cluster: string,
+  gaps: readonly number[],
+  payload: string | null,
+): InventoryRecord {
+  const { versionEpoch: _, endVersion: __, ...record } = body;
+  return { cluster, ...record, gaps, payload };
+}
+
+/** When it existed: from the earlier of its creation (server) and our first sight, until it was surely gone. */
+export function lifetime(state: Pick<RecordState, "createdAt" | "firstSeenAt" | "end">): readonly [number, number] {
+  const created = state.createdAt === null ? Number.NaN : Date.parse(state.createdAt);
+  const plausible = Number.isFinite(created) && created > 0 && created < state.firstSeenAt;
+  return [plausible ? created : state.firstSeenAt, state.end === null ? LIVE : state.end.notAfter];
+}
+
+function bare<V>(map: Readonly<Record<string, V>>): Readonly<Record<string, V>> {
+  return Object.assign(Object.create(null), map);
+}

@@ -1,0 +1,136 @@
+import { errorCode, errorMessage } from "@trawler/plugin-api";
+import type { QueueReader } from "../queue/reader.ts";
+import type { Retention, Store } from "../store/store.ts";
+import type { WriterStatus } from "../writer.ts";
+
+export interface LoopOptions {
+  readonly queue: string;
+  readonly token: number;
+  readonly flushMilliseconds: number;
+  readonly flushEvents: number;
+  readonly flushBytes: number;
+  readonly retention: Retention | null;
+  /** Wall clock, milliseconds: for the age of records only. */
+  readonly now: () => number;
+  /** Milliseconds, never goes back. */
+  readonly monotonic: () => number;
+  readonly report: (status: WriterStatus) => void;
+}
+
+/** Applies batch after batch. Call `durable` and `flush` at any time; `close` applies what is durable and ends. */
+export interface WriterLoop {
+  durable(sequence: number): void;
+  /** Do not wait for more before everything up to here is applied. */
+  flush(sequence: number): void;
+  close(): void;
+}
+
+const RETRY = [100, 5000] as const;
+const PURGE_EVERY = 60_000;
+/** Records of one purge, and the pause after it: it never holds up a batch for long. */
+const PURGE_STEP = 200;
+const PURGE_PAUSE = 100;
+
+export function runLoop(options: LoopOptions, reader: QueueReader, store: Store, ended: () => void): WriterLoop {
+  let durable = 0;
+  let urgent = 0;
+  let closing = false;
+  let over = false;
+  let timer: NodeJS.Timeout | null = null;
+  let due = Number.POSITIVE_INFINITY;
+  let pause: number = RETRY[0];
+  let nextPurge = options.monotonic() + PURGE_EVERY;
+  let status: WriterStatus = {
+    applied: store.applied(options.queue),
+    batches: 0,
+    events: 0,
+    staleIgnored: 0,
+    quarantined: 0,
+    lastBatchMilliseconds: 0,
+    fault: null,
+    faultCode: null,
+  };
+
+  const report = (change: Partial<WriterStatus>): void => {
+    status = { ...status, ...change };
+    options.report(status);
+  };
+
+  /** True where there was something to apply. */
+  const applyOne = (): boolean => {
+    const begun = options.monotonic();
+    const events = reader.read(status.applied, options.flushEvents, options.flushBytes);
+    if (events.length === 0) return false;
+    const applied = store.apply({ queue: options.queue, events, token: options.token });
+    report({
+      applied: applied.sequence,
+      batches: status.batches + 1,
+      events: status.events + events.length,
+      staleIgnored: status.staleIgnored + applied.staleIgnored,
+      quarantined: status.quarantined + applied.quarantined,
+      lastBatchMilliseconds: options.monotonic() - begun,
+      fault: null,
+      faultCode: null,
+    });
+    return true;
+  };
+
+  const purgeOne = (): void => {
+    if (options.retention === null || options.monotonic() < nextPurge) return;
+    const removed = store.purge(options.retention, options.now(), PURGE_STEP);
+    nextPurge = options.monotonic() + (removed < PURGE_STEP ? PURGE_EVERY : PURGE_PAUSE);
+  };
+
+  const step = (): void => {
+    timer = null;
+    due = Number.POSITIVE_INFINITY;
+    let wait = options.retention === null ? PURGE_EVERY : Math.max(1, nextPurge - options.monotonic());
+    try {
+      if (durable > status.applied) applyOne();
+      purgeOne();
+      pause = RETRY[0];
+      if (durable > status.applied) wait = isUrgent() ? 0 : options.flushMilliseconds;
+    } catch (error) {
+      const code = errorCode(error) ?? null;
+      report({ fault: `the store cannot be written: ${errorMessage(error)}; trying again`, faultCode: code });
+      wait = pause;
+      pause = Math.min(pause * 2, RETRY[1]);
+      // Another writer has the right now: nothing that we try again may succeed.
+      over = code === "TRAWLER_BUSY";
+    }
+    if (over || (closing && (durable <= status.applied || status.fault !== null))) ended();
+    else schedule(wait);
+  };
+
+  const isUrgent = (): boolean => closing || urgent > status.applied || durable - status.applied >= options.flushEvents;
+
+  const schedule = (wait: number): void => {
+    const at = options.monotonic() + wait;
+    if (over || at >= due) return;
+    if (timer !== null) clearTimeout(timer);
+    due = at;
+    timer = setTimeout(step, wait);
+  };
+
+  const wake = (): void => {
+    if (status.fault !== null && !closing) return;
+    if (closing || durable > status.applied) schedule(isUrgent() ? 0 : options.flushMilliseconds);
+  };
+
+  options.report(status);
+  schedule(PURGE_EVERY);
+  return {
+    durable: (sequence) => {
+      durable = Math.max(durable, sequence);
+      wake();
+    },
+    flush: (sequence) => {
+      urgent = Math.max(urgent, sequence);
+      wake();
+    },
+    close: () => {
+      closing = true;
+      wake();
+    },
+  };
+}
