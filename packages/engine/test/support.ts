@@ -1,9 +1,10 @@
 import type { CrawlerInstance, PipelineOptions } from "@trawler/engine";
-import { type CrawlerPlugin, defineCrawler, type Feature } from "@trawler/plugin-api";
+import { type CrawlerPlugin, defineCrawler, type Feature, type FeatureSchemas } from "@trawler/plugin-api";
 import {
   collectingEmitter,
   collectingLog,
   collectingMetrics,
+  type FakeMode,
   fakeMode,
   fakeNode,
   scriptedEnvironment,
@@ -14,7 +15,7 @@ import * as z from "zod";
 /** A clock on Date and performance, which vitest can fake. */
 export const testClock = { now: () => Date.now(), monotonic: () => performance.now() / 1000 };
 
-const features = { fact: z.strictObject({ value: z.unknown() }) };
+const features: FeatureSchemas = { fact: z.strictObject({ value: z.unknown() }) };
 
 type Overrides = Partial<Pick<CrawlerPlugin, "scope" | "needs" | "match" | "name">> & Partial<CrawlerInstance>;
 
@@ -42,7 +43,10 @@ export function fact(value: unknown, key = "fact"): unknown {
 }
 
 /** A pipeline of fakes: one crawler that yields the number of its call. */
-export function pipelineOf(overrides: Partial<PipelineOptions> = {}) {
+export function pipelineOf({
+  mode = fakeMode(),
+  ...overrides
+}: Partial<Omit<PipelineOptions, "mode">> & { readonly mode?: FakeMode } = {}) {
   const environment = scriptedEnvironment();
   const emitter = collectingEmitter();
   const metrics = collectingMetrics();
@@ -51,7 +55,7 @@ export function pipelineOf(overrides: Partial<PipelineOptions> = {}) {
   const options = {
     id: "default",
     environment,
-    mode: fakeMode(),
+    mode,
     crawlers: [
       crawlerOf(async function* () {
         yield fact(++calls);
