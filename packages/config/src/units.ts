@@ -1,37 +1,7 @@
+import { DURATION, parseDuration, parseSize, SIZE } from "@trawler/plugin-api";
 import * as z from "zod";
 
-const DURATION = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)$/;
-const SIZE = /^(\d{1,15})(B|KiB|MiB|GiB)$/;
-const MILLISECONDS: ReadonlyMap<string, number> = new Map([
-  ["ms", 1],
-  ["s", 1000],
-  ["m", 60_000],
-  ["h", 3_600_000],
-]);
-const BYTES: ReadonlyMap<string, number> = new Map([
-  ["B", 1],
-  ["KiB", 1024],
-  ["MiB", 1024 ** 2],
-  ["GiB", 1024 ** 3],
-]);
-
-/** Milliseconds of `250ms`, `10s`, `5m` or `1h`; null where the text is no duration. */
-export function parseDuration(text: string): number | null {
-  return parse(DURATION, MILLISECONDS, text);
-}
-
-/** Bytes of `512B`, `64KiB`, `10MiB` or `1GiB`; null where the text is no size. */
-export function parseSize(text: string): number | null {
-  return parse(SIZE, BYTES, text);
-}
-
-function parse(pattern: RegExp, units: ReadonlyMap<string, number>, text: string): number | null {
-  const [, digits, unit] = pattern.exec(text) ?? [];
-  const factor = units.get(unit ?? "");
-  if (digits === undefined || factor === undefined) return null;
-  const value = Math.round(Number(digits) * factor);
-  return Number.isSafeInteger(value) ? value : null;
-}
+export { parseDuration, parseSize };
 
 /** Schema of a duration of at least `minimum` and at most `maximum`: a text, so that the file says the unit. */
 export function duration(minimum = "1ms", maximum = "24h"): z.ZodString {

@@ -9,4 +9,5 @@ export * from "./glob.ts";
 export * from "./image.ts";
 export * from "./plugin.ts";
 export type * from "./schema.ts";
+export * from "./units.ts";
 export type * from "./workload.ts";

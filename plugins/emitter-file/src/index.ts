@@ -1,4 +1,4 @@
-import { defineEmitter } from "@trawler/plugin-api";
+import { defineEmitter, parseSize, SIZE } from "@trawler/plugin-api";
 import * as z from "zod";
 import { fileEmitter } from "./emitter.ts";
 
@@ -9,18 +9,13 @@ export default defineEmitter({
     path: z.string().min(1).describe("File to append to; its folder must exist. Made with mode 0600."),
     maxSize: z
       .string()
-      .regex(/^[1-9]\d{0,8}(B|KiB|MiB|GiB)$/)
+      .regex(SIZE, "expected a size such as 100MiB")
+      .refine((size) => parseSize(size) !== 0, "expected a size such as 100MiB")
       .default("100MiB")
       .describe("Size at which a new file is started."),
     maxFiles: z.int().min(0).max(1000).default(5).describe("Old files kept, `path.1` being the newest."),
     fsync: z.boolean().default(false).describe("Waits for the disk after each batch."),
   }),
-  create: ({ path, maxSize, maxFiles, fsync }) => fileEmitter({ path, maxSize: bytesOf(maxSize), maxFiles, fsync }),
+  create: ({ path, maxSize, maxFiles, fsync }) =>
+    fileEmitter({ path, maxSize: parseSize(maxSize) ?? 0, maxFiles, fsync }),
 });
-
-const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
-
-function bytesOf(size: string): number {
-  const [, digits = "", unit = ""] = /^(\d+)(\D+)$/.exec(size) ?? [];
-  return Number(digits) * (UNITS[unit] ?? 1);
-}

@@ -1,11 +1,23 @@
+import { DURATION, parseDuration, parseSize, SIZE } from "@trawler/plugin-api";
 import * as z from "zod";
 
 const address = z
   .string()
   .regex(/^\s*(\[[0-9a-fA-F:.]+\]|[^\s:[\]]+):\d{1,5}\s*$/, "expected host:port, such as kafka-0.kafka:9092");
 
-const size = z.string().regex(/^\d+(B|KiB|MiB)?$/, "expected a size such as 900KiB");
-const duration = z.string().regex(/^\d+(ms|s|m)$/, "expected a duration such as 10s");
+/** What is no number of units at all is the pattern's fault to report, once. */
+const within = (value: number | null, least: number, most: number): boolean =>
+  value === null || (value >= least && value <= most);
+const sizeHint = "expected a size from 1KiB to 1GiB, such as 900KiB";
+const size = z
+  .string()
+  .regex(SIZE, sizeHint)
+  .refine((text) => within(parseSize(text), 1024, 1024 ** 3), sizeHint);
+const durationHint = "expected a duration from 100ms to 10m, such as 10s";
+const duration = z
+  .string()
+  .regex(DURATION, durationHint)
+  .refine((text) => within(parseDuration(text), 100, 600_000), durationHint);
 
 export const config = z.strictObject({
   brokers: z.array(address).min(1).describe("Addresses of brokers to start from, each host:port."),
@@ -58,12 +70,10 @@ export type Config = z.output<typeof config>;
 
 /** Bytes of a size such as `900KiB`. The pattern of the schema holds. */
 export function bytesOf(text: string): number {
-  const unit = { B: 1, KiB: 1024, MiB: 1024 ** 2 }[/[A-Z].*$/i.exec(text)?.[0] ?? "B"] ?? 1;
-  return Number.parseInt(text, 10) * unit;
+  return parseSize(text) ?? 0;
 }
 
 /** Milliseconds of a duration such as `10s`. The pattern of the schema holds. */
 export function millisecondsOf(text: string): number {
-  const unit = { ms: 1, s: 1_000, m: 60_000 }[/[a-z]+$/.exec(text)?.[0] ?? "ms"] ?? 1;
-  return Number.parseInt(text, 10) * unit;
+  return parseDuration(text) ?? 0;
 }
