@@ -8,9 +8,19 @@ const RETRY = [100, 2000] as const;
 
 type Append = Extract<ToQueueThread, { type: "append" }>;
 
+/** A group on its way into the file. */
+interface Job {
+  readonly group: Append;
+  done: number;
+  /** Where the bytes of the rest begin. */
+  offset: number;
+  /** How many are tried next: fewer after each failure, so that what fits goes in. */
+  take: number;
+}
+
 /** The queue's thread: appends in order, lets go in between, and tries again for ever what a full disk refuses. */
 function serve(port: MessagePort, file: QueueFile): void {
-  const appends: Append[] = [];
+  const jobs: Job[] = [];
   let releaseTo = 0;
   let closing = false;
   let closed = false;
@@ -26,28 +36,39 @@ function serve(port: MessagePort, file: QueueFile): void {
   };
 
   const append = (): void => {
-    const next = appends[0];
-    if (next === undefined) return;
-    const sequence = file.append(next.heads, next.lengths, next.bytes);
-    appends.shift();
-    tell({ type: "durable", sequence, fileBytes: file.bytes() });
+    const job = jobs[0];
+    if (job === undefined) return;
+    const { group, done, take } = job;
+    const heads = group.heads.slice(done, done + take);
+    file.append(heads, group.lengths.slice(done, done + take), group.bytes.subarray(job.offset));
+    advance(job);
+  };
+
+  const advance = (job: Job): void => {
+    const { group, done, take } = job;
+    job.offset += group.lengths.slice(done, done + take).reduce((sum, length) => sum + length, 0);
+    job.done += take;
+    job.take = group.heads.length - job.done;
+    if (job.take > 0) return;
+    jobs.shift();
+    tell({ type: "durable", sequence: file.durable(), fileBytes: file.bytes() });
   };
 
   const failed = (error: unknown): void => {
-    fault = `the queue cannot be written: ${errorMessage(error)}; trying again`;
-    tell({ type: "fault", message: fault });
-    const next = appends[0];
-    const expected = file.durable() + (next?.heads.length ?? 0);
+    const message = `the queue cannot be written: ${errorMessage(error)}; trying again`;
+    if (message !== fault) tell({ type: "fault", message });
+    fault = message;
+    const job = jobs[0];
+    const expected = file.durable() + (job?.take ?? 0);
     try {
       file.reopen();
     } catch {
       return;
     }
+    if (job === undefined) return;
     // The commit was reported as failed, and holds: not to be appended twice.
-    if (next !== undefined && file.durable() === expected) {
-      appends.shift();
-      tell({ type: "durable", sequence: expected, fileBytes: file.bytes() });
-    }
+    if (file.durable() === expected) advance(job);
+    else job.take = Math.max(1, Math.floor(job.take / 2));
   };
 
   const step = (): void => {
@@ -66,7 +87,7 @@ function serve(port: MessagePort, file: QueueFile): void {
 
   const plan = (): void => {
     if (scheduled !== null || closed) return;
-    const idle = appends.length === 0 && releaseTo <= file.released();
+    const idle = jobs.length === 0 && releaseTo <= file.released();
     if (closing && (idle || fault !== null)) {
       closed = true;
       file.close();
@@ -79,8 +100,9 @@ function serve(port: MessagePort, file: QueueFile): void {
   };
 
   port.on("message", (message: ToQueueThread) => {
-    if (message.type === "append") appends.push(message);
-    else if (message.type === "release") releaseTo = Math.min(Math.max(releaseTo, message.sequence), file.durable());
+    if (message.type === "append") {
+      jobs.push({ group: message, done: 0, offset: 0, take: message.heads.length });
+    } else if (message.type === "release") releaseTo = Math.min(Math.max(releaseTo, message.sequence), file.durable());
     else closing = true;
     plan();
   });

@@ -1,0 +1,123 @@
+import { createHash, randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { type InventoryEvent, openQueue, type QueuedEvent } from "../src/index.ts";
+import { bytes, folder, object, pod } from "./harness.ts";
+
+const event = (index: number, size = 100) =>
+  object("added", `u${index}`, index, { payload: bytes({ index, fill: "x".repeat(size) }) });
+
+/** Events with their bytes as a digest: quick to compare. */
+const plain = (events: readonly InventoryEvent[]) =>
+  events.map((found) =>
+    "payload" in found ? { ...found, payload: createHash("sha256").update(found.payload).digest("hex") } : found,
+  );
+const inQueue = (queued: readonly QueuedEvent[]) => plain(queued.map(({ event: found }) => found));
+
+test("B28: what was appended is read back in order, with its bytes, after closing and opening", async () => {
+  using place = folder();
+  const file = place.file("queue.db");
+  const events = Array.from({ length: 700 }, (_, index) => event(index + 1, index));
+  {
+    await using queue = await openQueue({ file });
+    expect(await queue.append(events.slice(0, 300))).toBe(300);
+    expect(await queue.append(events.slice(300))).toBe(700);
+    expect(queue.status()).toMatchObject({ durable: 700, pending: 0, pendingBytes: 0, fault: null });
+  }
+  await using queue = await openQueue({ file });
+  expect(queue.status().durable).toBe(700);
+  const read = await queue.read(0, 1000);
+  expect(read.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
+  expect(inQueue(read)).toEqual(plain(events));
+  expect((await queue.read(699, 10)).map(({ sequence }) => sequence)).toEqual([700]);
+});
+
+test("events of all kinds survive as they are", async () => {
+  using place = folder();
+  await using queue = await openQueue({ file: place.file("queue.db") });
+  const at = { stream: "pods", epoch: 3, receivedAt: 5 };
+  const all = [
+    { ...at, type: "bookmark", resourceVersion: "90071992547409931" } as const,
+    { ...at, type: "absent", kind: "Pod", uid: "u", resourceVersion: null, notBefore: 1, notAfter: 2 } as const,
+    { ...at, type: "figures", uid: "u", payload: bytes(pod("u", 1)) } as const,
+    object("deleted", "u", 7, { payload: new Uint8Array(0), truncated: true }),
+    object("added", "raw", 8, { payload: new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, 0, 1, 2]) }),
+  ];
+  await queue.append(all);
+  expect(inQueue(await queue.read(0, 10))).toEqual(plain(all));
+});
+
+test("what is released is let go of, and its sequences are never used again", async () => {
+  using place = folder();
+  const file = place.file("queue.db");
+  {
+    await using queue = await openQueue({ file });
+    await queue.append(Array.from({ length: 500 }, (_, index) => event(index)));
+    queue.release(500);
+    await expect.poll(() => queue.status().released).toBe(500);
+    expect(await queue.read(0, 10)).toEqual([]);
+  }
+  await using queue = await openQueue({ file });
+  expect(await queue.append([event(1)])).toBe(501);
+});
+
+test("B36, row 13: beyond its bounds in memory the queue asks its reader to wait, and says when there is room", async () => {
+  using place = folder();
+  await using queue = await openQueue({ file: place.file("queue.db") });
+  const big = new Uint8Array(8 * 1024 * 1024);
+  const appended = Array.from({ length: 5 }, (_, index) => queue.append([{ ...event(index), payload: big }]));
+  const room = queue.room();
+  expect(room).not.toBeNull();
+  await room;
+  await Promise.all(appended);
+  expect(queue.room()).toBeNull();
+  expect((await queue.read(0, 9)).length).toBe(4);
+});
+
+test("B35, B37, row 25: a full file is a fault that names it; nothing is lost, and it goes on when there is room", async () => {
+  using place = folder();
+  await using queue = await openQueue({ file: place.file("queue.db"), maxBytes: 1024 * 1024 });
+  const noise = (index: number) => {
+    const payload = randomBytes(60_000);
+    return { ...event(index), payload };
+  };
+  const events = Array.from({ length: 40 }, (_, index) => noise(index));
+  const appended: Promise<number>[] = [];
+  for (const one of events.slice(0, 10)) appended.push(queue.append([one]));
+  await Promise.all(appended);
+  const rest = Promise.all(events.slice(10).map((one) => queue.append([one])));
+  await expect.poll(() => queue.status().fault).toMatch(/cannot be written: .*full/);
+  const { durable } = queue.status();
+  expect(durable).toBeGreaterThanOrEqual(10);
+  expect(inQueue(await queue.read(0, 100))).toEqual(plain(events.slice(0, durable)));
+  const seen = [...(await queue.read(0, 100))];
+  for (let last = seen.length; last < 40; ) {
+    queue.release(last);
+    const next = await queue.read(last, 100);
+    seen.push(...next);
+    last += next.length;
+    if (next.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await rest;
+  expect(queue.status().fault).toBeNull();
+  expect(inQueue(seen)).toEqual(plain(events));
+});
+
+test("closing with a full file ends with a reason, not with a hang", async () => {
+  using place = folder();
+  const file = place.file("queue.db");
+  const queue = await openQueue({ file, maxBytes: 256 * 1024 });
+  const payload = randomBytes(400_000);
+  const appended = queue.append([{ ...event(1), payload }]);
+  const outcome = expect(appended).rejects.toMatchObject({ code: "TRAWLER_GONE" });
+  await expect.poll(() => queue.status().fault).not.toBeNull();
+  await queue.close();
+  await outcome;
+  await expect(queue.append([event(2)])).rejects.toMatchObject({ code: "TRAWLER_GONE" });
+  await using again = await openQueue({ file });
+  expect(again.status().durable).toBe(0);
+});
+
+test("a file that is no queue is refused", async () => {
+  using place = folder();
+  await expect(openQueue({ file: place.file("none/queue.db") })).rejects.toMatchObject({ code: "TRAWLER_UNAVAILABLE" });
+});
