@@ -7,7 +7,7 @@ afterEach(() => vi.useRealTimers());
 function gridOf(node: string, every: number) {
   vi.useFakeTimers({ now: 0 });
   let stall = 0;
-  const clock = { now: () => Date.now(), monotonic: () => Date.now() / 1000 + stall };
+  const clock = { now: () => Date.now(), monotonic: () => performance.now() / 1000 + stall };
   const slots: number[] = [];
   let skipped = 0;
   const stop = new AbortController();
@@ -51,6 +51,17 @@ test("C135: after a stall missed slots are skipped and counted, never made up fo
   expect(grid.skipped()).toBe(4);
   await vi.advanceTimersByTimeAsync(20_000);
   expect(grid.slots.length - before).toBe(3);
+  await grid.end();
+});
+
+test("C133: a wall clock that is set back an hour changes nothing in the slots", async () => {
+  const grid = gridOf("node-a", 10);
+  await vi.advanceTimersByTimeAsync(20_000);
+  const before = grid.slots.length;
+  vi.setSystemTime(Date.now() - 3_600_000);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(grid.slots.length - before).toBe(3);
+  expect(grid.skipped()).toBe(0);
   await grid.end();
 });
 

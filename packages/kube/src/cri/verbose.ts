@@ -2,7 +2,7 @@ import type { StringMap } from "@trawler/plugin-api";
 import type { Strings } from "./messages.ts";
 
 /** Names whose values may leave a container's environment; all others may hold secrets. */
-export const ENVIRONMENT_NAMES: ReadonlySet<string> = new Set([
+const ENVIRONMENT_NAMES: ReadonlySet<string> = new Set([
   "POD_NAME",
   "POD_NAMESPACE",
   "POD_UID",
