@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runMain } from "./in-process.ts";
+
+const EXAMPLES = fileURLToPath(new URL("../../../examples/templates/", import.meta.url));
+const POSTGRESQL = join(EXAMPLES, "postgresql.yaml");
+const SECRET = "sw0rdfish-and-more";
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "trawler-provision-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const file = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+const provision = (...args: readonly string[]) => runMain(["provision", ...args]);
+
+test("plan prints objects, parameters and message, and masks secrets", async () => {
+  const ended = await provision("plan", "-f", POSTGRESQL, "-n", "shop", "-p", `DATABASE_PASSWORD=${SECRET}`);
+  expect(ended).toMatchObject({ code: 0, stderr: "" });
+  expect(ended.stdout).toMatch(/0 +v1 +Secret +shop +postgresql\n/);
+  expect(ended.stdout).toMatch(/DATABASE_PASSWORD +•+ +given/);
+  expect(ended.stdout).toContain("reachable at postgresql:5432");
+  expect(ended.stdout).not.toContain(SECRET);
+});
+
+test.each(["table", "json", "yaml"])("plan -o %s holds a secret with --show-secrets only", async (form) => {
+  const args = ["plan", "-f", POSTGRESQL, "-o", form, "-p", `DATABASE_PASSWORD=${SECRET}`];
+  expect((await provision(...args)).stdout).not.toContain(SECRET);
+  expect((await provision(...args, "--show-secrets")).stdout).toContain(SECRET);
+});
+
+test("plan -o json holds what is to be sent", async () => {
+  const ended = await provision("plan", "-f", join(EXAMPLES, "message-broker.yaml"), "-n", "shop", "-o", "json");
+  const { plans, faults } = JSON.parse(ended.stdout);
+  expect(faults).toEqual([]);
+  expect(plans[0].objects[2].body).toMatchObject({
+    metadata: { name: "broker", namespace: "shop", labels: { app: "broker" } },
+    spec: { ports: [{ port: 9092, nodePort: 30992 }] },
+  });
+});
+
+test("all faults come at once, with lines, and exit 3", async () => {
+  const path = file(
+    "bad.yaml",
+    `apiVersion: template.openshift.io/v1
+kind: Template
+parameters:
+  - name: A
+    required: true
+  - name: A
+  - name: B
+    generate: uuid
+objects:
+  - kind: ConfigMap
+    metadata: { name: "\${NOPE}" }
+`,
+  );
+  const ended = await provision("plan", "-f", path, "-p", "TYPO=1", "-p", `B=${SECRET}`, "-p", `B=${SECRET}`);
+  expect(ended).toMatchObject({ code: 3, stdout: "" });
+  expect(ended.stderr).not.toContain(SECRET);
+  for (const text of [
+    "nothing was created",
+    "no parameter TYPO",
+    "two values are given for B",
+    ":6:5: /parameters/1/name: a second parameter A",
+    ":4:5: /parameters/0: A is required",
+    ":8:5: /parameters/2/generate: B: there is no generator uuid",
+    ":10:5: /objects/0: this object has no apiVersion",
+    ":11:17: /objects/0/metadata/name: ${NOPE} is no parameter",
+  ])
+    expect(ended.stderr).toContain(text);
+});
+
+test("values come from a file, and -p wins", async () => {
+  const values = file("values.env", `# of the shop\nNAME=from-file\nDATABASE_NAME="two\nlines"\nDATABASE_USER=a=b\n`);
+  const ended = await provision(
+    "plan",
+    "-f",
+    POSTGRESQL,
+    "--param-file",
+    values,
+    "-p",
+    "NAME=cart",
+    "-o",
+    "json",
+    "--show-secrets",
+  );
+  const { parameters } = JSON.parse(ended.stdout).plans[0];
+  const value = (wanted: string) => parameters.find(({ name }: { name: string }) => name === wanted).value;
+  expect(["NAME", "DATABASE_NAME", "DATABASE_USER"].map(value)).toEqual(["cart", "two\nlines", "a=b"]);
+});
+
+test("a folder is planned whole; a value must suit one of its templates", async () => {
+  const required = [
+    "NAME=a",
+    "IMAGE=i",
+    "HOST_NAME=h",
+    "SOURCE_REPOSITORY_URL=u",
+    "TLS_CERTIFICATE=c",
+    "TLS_PRIVATE_KEY=k",
+  ];
+  const more = ["SOURCE_URI=s", "S3_BUCKET=b", "S3_ACCESS_ID=i", "S3_API_KEY=key", "NAMESPACE=team", "TEAM=blue"];
+  const args = [...required, ...more].flatMap((value) => ["-p", value]);
+  const ended = await provision("plan", "-f", EXAMPLES, ...args);
+  expect(ended.code).toBe(0);
+  expect(ended.stdout.match(/strict mode\)/g)).toHaveLength(10);
+  const wrong = await provision("plan", "-f", EXAMPLES, ...args, "-p", "IMAEG=x");
+  expect(wrong.code).toBe(3);
+  expect(wrong.stderr).toContain("no parameter IMAEG");
+});
+
+test("plan --explain lists what the modes make of a template differently", async () => {
+  const ended = await provision("plan", "-f", POSTGRESQL, "--explain");
+  expect(ended.code).toBe(0);
+  expect(ended.stdout).toContain("DATABASE_PASSWORD: in compat mode ranges lack their last character");
+});
+
+test("dialog prints JSON Schema and hints, and a preview", async () => {
+  const { code, stdout } = await provision("dialog", "-f", POSTGRESQL);
+  expect(code).toBe(0);
+  const { schema, ui } = JSON.parse(stdout);
+  expect(schema.properties.parameters.properties.DATABASE_PASSWORD).toEqual({
+    type: "string",
+    title: "DB password",
+    format: "password",
+    writeOnly: true,
+  });
+  expect(ui.parameters.DATABASE_PASSWORD["ui:placeholder"]).toBe("generated if left empty (16 characters)");
+  const preview = await provision("dialog", "-f", POSTGRESQL, "--preview");
+  expect(preview.stdout).toMatch(/Service name \* +\[postgresql +\]/);
+  expect(preview.stdout).toContain("1 Deployment (apps/v1)");
+});
+
+test("dialog of a bad template exits 3", async () => {
+  const ended = await provision("dialog", "-f", file("list.yaml", "- 1\n"));
+  expect(ended).toMatchObject({ code: 3, stdout: "" });
+  expect(ended.stderr).toContain("found a list");
+});
+
+test("catalog lists the templates of a folder", async () => {
+  const { code, stdout } = await provision("catalog", EXAMPLES);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/postgresql +One PostgreSQL server/);
+  expect(JSON.parse((await provision("catalog", EXAMPLES, "-o", "json")).stdout)).toHaveLength(10);
+});
+
+test("a file that is not there, and -p without =, are wrong usage and tell no value", async () => {
+  expect(await provision("plan", "-f", join(folder, "none.yaml"))).toMatchObject({ code: 2, stdout: "" });
+  const wrong = await provision("plan", "-f", POSTGRESQL, "-p", SECRET);
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr).not.toContain(SECRET);
+});
