@@ -6,6 +6,7 @@ import { addInventory } from "./commands/inventory.ts";
 import { type OnceOptions, once } from "./commands/once.ts";
 import { plugins } from "./commands/plugins.ts";
 import { addProvision } from "./commands/provision.ts";
+import { addProvisionRuns } from "./commands/provision-commands.ts";
 import { run } from "./commands/run.ts";
 import { schema } from "./commands/schema.ts";
 import { VERSION } from "./version.ts";
@@ -139,7 +140,7 @@ export function createProgram(world: World, done: (code: number) => void): Comma
 
   addInventory(program, { common, examples }, world, done);
 
-  addProvision(program, { common, examples }, world, done);
+  addProvisionRuns(addProvision(program, { examples }, world, done), { examples }, world, done);
 
   return program;
 }

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { errorCode, errorMessage } from "@trawler/plugin-api";
 import { type FakeApiOptions, fakeApi } from "@trawler/testkit";
 import { afterAll, describe, expect, test } from "vitest";
@@ -109,6 +110,61 @@ describe("requests", () => {
     await using world = await client({});
     world.api.fault = () => ({ status: 200, body: "<html>" });
     expect((await thrown(world.client.get(request))).message).toBe("list pods: the answer is no JSON");
+  });
+});
+
+describe("calls", () => {
+  async function server() {
+    const seen: { method: string | undefined; length: string | undefined; body: string }[] = [];
+    let status = 201;
+    const http = createServer((incoming, response) => {
+      void (async () => {
+        const body = await text(incoming);
+        seen.push({ method: incoming.method, length: incoming.headers["content-length"], body });
+        response.writeHead(status, { "retry-after": "7" }).end(JSON.stringify({ reason: "Any" }));
+      })();
+    });
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    const address = http.address();
+    const port = typeof address === "object" ? address?.port : 0;
+    const created = createApiClient({ target: tokenTarget({ server: `http://127.0.0.1:${port}` }) });
+    return {
+      seen,
+      client: created,
+      answer: (code: number) => {
+        status = code;
+      },
+      [Symbol.dispose]: () => {
+        created[Symbol.dispose]();
+        http.close();
+        http.closeAllConnections();
+      },
+    };
+  }
+
+  test("the body of a DELETE arrives with its length, so that its preconditions hold", async () => {
+    using world = await server();
+    const body = JSON.stringify({ preconditions: { uid: "ä" } });
+    const answer = await world.client.call({ what: "delete", method: "DELETE", path: "/x", body });
+    expect(answer).toEqual({ status: 201, body: { reason: "Any" }, retryAfter: 7 });
+    expect(world.seen).toEqual([{ method: "DELETE", length: String(Buffer.byteLength(body)), body }]);
+  });
+
+  test("an answer that is no success is handed over; a refused token is tried once more", async () => {
+    using world = await server();
+    world.answer(422);
+    const request = { what: "create", method: "POST", path: "/x", body: "{}" } as const;
+    expect(await world.client.call(request)).toMatchObject({ status: 422, body: { reason: "Any" } });
+    world.answer(401);
+    expect(await world.client.call(request)).toMatchObject({ status: 401 });
+    expect(world.seen).toHaveLength(3);
+  });
+
+  test("no answer is an error, since it is not known what the server did", async () => {
+    await using world = await client({});
+    world.api.fault = () => ({ reset: true });
+    const call = world.client.call({ what: "create", method: "POST", path: PODS, body: "{}" });
+    expect((await thrown(call)).code).toBe("TRAWLER_UNAVAILABLE");
   });
 });
 

@@ -1,8 +1,12 @@
+export { readTemplateFiles, type TemplateFile } from "./catalogue/files.ts";
+export { type CatalogueEntry, listTemplates } from "./catalogue/list.ts";
 export { answersOf, readAnswers } from "./dialog/answers.ts";
 export { buildDialog, compareDialogs } from "./dialog/build.ts";
 export { previewDialog } from "./dialog/preview.ts";
 export type * from "./dialog/types.ts";
+export * from "./instance/index.ts";
 export { isRawNumber, type JsonMap, type JsonValue, parseJson, type RawNumber } from "./json.ts";
+export { compareModes } from "./template/explain.ts";
 export { formatFault, isFatal } from "./template/faults.ts";
 export { isClusterScoped } from "./template/kinds.ts";
 export { maskTemplate, placed } from "./template/mask.ts";
@@ -10,3 +14,4 @@ export { processTemplate } from "./template/process.ts";
 export { readTemplate } from "./template/read.ts";
 export { MASK } from "./template/redact.ts";
 export type * from "./template/types.ts";
+export { toYaml } from "./yaml.ts";

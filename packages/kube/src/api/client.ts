@@ -15,14 +15,27 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string>>;
   readonly accept?: string;
   /** Default GET. */
-  readonly method?: "GET" | "POST" | "PUT";
-  /** Sent as JSON. */
-  readonly body?: unknown;
+  readonly method?: "GET" | "POST" | "PUT" | "DELETE";
+  /** JSON. */
+  readonly body?: string;
   readonly signal?: AbortSignal;
   /** Milliseconds until the whole answer is there; for a stream, until its head is. */
   readonly timeout?: number;
   /** Largest answer that is taken; beyond it TRAWLER_LIMIT. Not for streams. */
   readonly maxBytes?: number;
+}
+
+/** Any request, with whatever answer it gets. */
+export interface ApiCall extends ApiRequest {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  /** The parsed JSON; undefined where it is none. */
+  readonly body: unknown;
+  /** Seconds that the server asks to wait; null where it does not. */
+  readonly retryAfter: number | null;
 }
 
 export interface ApiStream extends Disposable {
@@ -41,6 +54,11 @@ export interface ApiClient extends Disposable {
   get(request: ApiRequest): Promise<unknown>;
   /** One GET whose answer is read piece by piece; disposing it ends its connection. */
   stream(request: ApiRequest): Promise<ApiStream>;
+  /**
+   * One request whose answer is handed over whatever its status is. Rejects only where there is no answer: then it is
+   * not known whether the server has done it.
+   */
+  call(request: ApiCall): Promise<ApiAnswer>;
 }
 
 export interface ApiClientOptions {
@@ -48,21 +66,28 @@ export interface ApiClientOptions {
   /** Proxy variables; default none. */
   readonly environment?: Environment;
   readonly userAgent?: string;
+  /** Connections that are kept open between requests. Default 1. */
+  readonly keptConnections?: number;
 }
 
 const DEFAULT_TIMEOUT = 30_000;
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 /** Of an answer that is no success. */
 const ERROR_BYTES = 64 * 1024;
+/** Most seconds of a Retry-After that are believed. */
+const LONGEST_WAIT = 300;
 
 export function createApiClient(options: ApiClientOptions): ApiClient {
   const { target } = options;
-  const agents = agentPool(target.server, proxyFor(target.server, options.environment ?? {}));
+  const proxy = proxyFor(target.server, options.environment ?? {});
+  const agents = agentPool(target.server, proxy, options.keptConnections ?? 1);
+
+  const authorized = async (request: ApiRequest, fresh: boolean, signal: AbortSignal): Promise<IncomingMessage> =>
+    send(request, await unlessAborted(target.credentials(fresh), signal), signal);
 
   const open = async (request: ApiRequest, signal: AbortSignal): Promise<IncomingMessage> => {
     const attempt = async (fresh: boolean): Promise<IncomingMessage> => {
-      const credentials = await unlessAborted(target.credentials(fresh), signal);
-      const response = await send(request, credentials, signal);
+      const response = await authorized(request, fresh, signal);
       if (response.statusCode === 200 || response.statusCode === 201) return response;
       const body = await collect(response, ERROR_BYTES, request.what).catch(() => Buffer.alloc(0));
       throw statusError(request.what, response.statusCode ?? 0, parse(body), response.headers["retry-after"]);
@@ -88,8 +113,12 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       };
       if (credentials.authorization !== null) headers["authorization"] = credentials.authorization;
       const call = url.protocol === "https:" ? httpsRequest : httpRequest;
-      const body = request.body === undefined ? null : JSON.stringify(request.body);
-      if (body !== null) headers["content-type"] = "application/json";
+      const body = request.body ?? null;
+      if (body !== null) {
+        headers["content-type"] = "application/json";
+        // Node sends the body of a DELETE without its length, and the server would act without having read it.
+        headers["content-length"] = String(Buffer.byteLength(body));
+      }
       const method = request.method ?? "GET";
       const outgoing = call(url, { method, agent: agents.get(credentials), headers, signal });
       outgoing.on("response", resolve);
@@ -132,6 +161,22 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
         limit.signal.removeEventListener("abort", forward);
       }
     },
+    call: async (request) => {
+      using limit = deadline(request.timeout ?? DEFAULT_TIMEOUT, request.signal);
+      try {
+        let response = await authorized(request, false, limit.signal);
+        if (response.statusCode === 401) {
+          response.resume();
+          response = await authorized(request, true, limit.signal);
+        }
+        const body = parse(await collect(response, request.maxBytes ?? DEFAULT_MAX_BYTES, request.what));
+        const seconds = Number(response.headers["retry-after"] ?? Number.NaN);
+        const asked = Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, LONGEST_WAIT) : null;
+        return { status: response.statusCode ?? 0, body, retryAfter: asked };
+      } catch (error) {
+        throw failure(request, error, limit);
+      }
+    },
     [Symbol.dispose]: () => agents.close(),
   };
 }
@@ -140,12 +185,13 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
 function agentPool(
   server: URL,
   proxy: string | null,
+  maxFreeSockets: number,
 ): { get(credentials: Credentials): HttpAgent | HttpsAgent; close(): void } {
   let mark = "";
   let agent: HttpAgent | HttpsAgent | null = null;
   // Node's own NO_PROXY knows no CIDR: whether to use the proxy is decided before, so none is given here.
   const proxyEnv = proxy === null ? {} : { proxyEnv: { HTTPS_PROXY: proxy, HTTP_PROXY: proxy } };
-  const common = { keepAlive: true, keepAliveMsecs: 30_000, maxFreeSockets: 1, ...proxyEnv };
+  const common = { keepAlive: true, keepAliveMsecs: 30_000, maxFreeSockets, ...proxyEnv };
   return {
     get: (credentials) => {
       const now = JSON.stringify(credentials.tls);

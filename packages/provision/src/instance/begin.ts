@@ -1,0 +1,83 @@
+import type { Clock } from "@trawler/plugin-api";
+import type { JournalFolder } from "../journal/folder.ts";
+import { newInstance } from "../journal/instance.ts";
+import { Journal } from "../journal/journal.ts";
+import type { Item, Run, RunSettings } from "../journal/record.ts";
+import type { Preflight } from "../preflight/types.ts";
+import { redactor } from "../template/redact.ts";
+import type { ProcessedTemplate } from "../template/types.ts";
+import { secretTexts } from "./secrets.ts";
+
+export interface BeginOptions {
+  readonly folder: JournalFolder;
+  readonly template: ProcessedTemplate;
+  readonly preflight: Preflight;
+  readonly namespace: string | null;
+  readonly server: string;
+  readonly settings: RunSettings;
+  readonly clock: Clock;
+}
+
+export interface Begun extends Disposable {
+  readonly journal: Journal;
+  readonly instance: string;
+}
+
+/** Writes down what a run is about to do. Nothing was created when this returns; from now on it can be resumed. */
+export function begin(options: BeginOptions): Begun {
+  const { folder, template, preflight, namespace, server, settings, clock } = options;
+  const now = clock.now();
+  const instance = newInstance(now);
+  const secrets = secretTexts(template);
+  const redact = redactor(secrets);
+  const warnings = preflight.findings.map(({ message }) => redact(message));
+  const run: Run = {
+    instance,
+    template: template.template.name,
+    digest: template.template.digest,
+    namespace,
+    server,
+    createdAt: new Date(now).toISOString(),
+    endedAt: null,
+    state: "PENDING",
+    settings,
+    headline: null,
+    rollback: "notNeeded",
+    ready: null,
+    leftovers: [],
+    evidence: [],
+    warnings: preflight.objects.length === 0 ? [...warnings, "the template has no objects"] : warnings,
+  };
+  const items = preflight.objects.map(
+    ({ index, path, type, deferred, namespace: place, name, generateName, wave, existing }): Item => ({
+      index,
+      path,
+      type,
+      deferred,
+      namespace: place,
+      name,
+      generateName,
+      wave,
+      status: existing ? "existing" : "planned",
+      uid: null,
+      resourceVersion: null,
+      ready: null,
+      error: null,
+      attempts: 0,
+      uncertain: false,
+      startedAt: null,
+      endedAt: null,
+    }),
+  );
+  const bodies = preflight.objects.map(({ body }) => JSON.stringify(body));
+  const lock = folder.lock(instance);
+  const journal = Journal.create(folder.path, run, items, { bodies, secrets, message: template.message });
+  return {
+    journal,
+    instance,
+    [Symbol.dispose]: () => {
+      journal[Symbol.dispose]();
+      lock?.[Symbol.dispose]();
+    },
+  };
+}

@@ -1,0 +1,15 @@
+export { Cluster } from "../cluster/cluster.ts";
+export { JournalFolder } from "../journal/folder.ts";
+export { Journal, type LogLine, type Sealed } from "../journal/journal.ts";
+export * from "../journal/record.ts";
+export { preflight } from "../preflight/preflight.ts";
+export type * from "../preflight/types.ts";
+export { deleteCommand, titleOf } from "../report/names.ts";
+export { conclude, type Facts } from "../report/outcome.ts";
+export { retire } from "../retire/retire.ts";
+export { type BeginOptions, type Begun, begin } from "./begin.ts";
+export { Context, type ContextOptions, type Watcher } from "./context.ts";
+export { secretTexts } from "./secrets.ts";
+export { DEFAULT_SETTINGS } from "./settings.ts";
+export { WORDS } from "./words.ts";
+export { undo, type WorkOptions, work } from "./work.ts";

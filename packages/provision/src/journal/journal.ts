@@ -1,0 +1,140 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { errorMessage, TrawlerError } from "@trawler/plugin-api";
+import type { Item, Run } from "./record.ts";
+import { newKey, seal, unseal } from "./seal.ts";
+
+/** What a resumed run needs and nobody may see. */
+export interface Sealed {
+  /** JSON text of each object, by its index. */
+  readonly bodies: readonly string[];
+  /** Texts that must never be shown. */
+  readonly secrets: readonly string[];
+  /** The template's message. */
+  readonly message: string | null;
+}
+
+export interface LogLine {
+  readonly time: string;
+  readonly text: string;
+}
+
+/**
+ * The record of one run: a SQLite file that says before each request what it may change and after it what it did.
+ *
+ * Each write survives the end of the process. A loss of power may take the last ones: nothing depends on them, as every
+ * object that is not known to be there or not to be there is looked for by its marks.
+ *
+ * Bodies and secret values are encrypted with a key in a file beside it, which is removed when the run is over.
+ */
+export class Journal implements Disposable {
+  readonly #database: DatabaseSync;
+  readonly #keyFile: string;
+
+  private constructor(database: DatabaseSync, keyFile: string) {
+    this.#database = database;
+    this.#keyFile = keyFile;
+  }
+
+  /** On the disk when it returns. */
+  static create(folder: string, run: Run, items: readonly Item[], sealed: Sealed): Journal {
+    const keyFile = join(folder, `${run.instance}.key`);
+    const key = newKey();
+    writeFileSync(keyFile, key, { mode: 0o600, flag: "wx", flush: true });
+    const database = open(fileOf(folder, run.instance), false);
+    database.exec(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      CREATE TABLE run (id INTEGER PRIMARY KEY CHECK (id = 1), value TEXT NOT NULL, sealed BLOB, cancel INTEGER NOT NULL);
+      CREATE TABLE object (id INTEGER PRIMARY KEY, value TEXT NOT NULL);
+      CREATE TABLE log (id INTEGER PRIMARY KEY, time TEXT NOT NULL, text TEXT NOT NULL);
+      BEGIN`);
+    const secret = seal(key, JSON.stringify(sealed));
+    database.prepare("INSERT INTO run VALUES (1, ?, ?, 0)").run(JSON.stringify(run), secret);
+    const insert = database.prepare("INSERT INTO object VALUES (?, ?)");
+    for (const item of items) insert.run(item.index, JSON.stringify(item));
+    database.exec("COMMIT; PRAGMA synchronous = NORMAL");
+    return new Journal(database, keyFile);
+  }
+
+  /** Throws TRAWLER_UNAVAILABLE where there is none of that instance. */
+  static open(folder: string, instance: string, readOnly = false): Journal {
+    const database = open(fileOf(folder, instance), true, readOnly);
+    if (!readOnly) database.exec("PRAGMA synchronous = NORMAL");
+    return new Journal(database, join(folder, `${instance}.key`));
+  }
+
+  get run(): Run {
+    return JSON.parse(this.#column("SELECT value FROM run"));
+  }
+
+  get items(): readonly Item[] {
+    const rows = this.#database.prepare("SELECT value FROM object ORDER BY id").all();
+    return rows.map(({ value }) => JSON.parse(String(value)));
+  }
+
+  get log(): readonly LogLine[] {
+    const rows = this.#database.prepare("SELECT time, text FROM log ORDER BY id").all();
+    return rows.map(({ time, text }) => ({ time: String(time), text: String(text) }));
+  }
+
+  /** Null where the run is over and nothing of it can be created any more. */
+  get sealed(): Sealed | null {
+    const bytes = this.#database.prepare("SELECT sealed FROM run").get()?.["sealed"];
+    if (!(bytes instanceof Uint8Array)) return null;
+    try {
+      return JSON.parse(unseal(readFileSync(this.#keyFile), bytes));
+    } catch {
+      return null;
+    }
+  }
+
+  get cancelRequested(): boolean {
+    return this.#database.prepare("SELECT cancel FROM run").get()?.["cancel"] === 1;
+  }
+
+  requestCancel(wanted = true): void {
+    this.#database.prepare("UPDATE run SET cancel = ?").run(wanted ? 1 : 0);
+  }
+
+  writeRun(run: Run): void {
+    this.#database.prepare("UPDATE run SET value = ?").run(JSON.stringify(run));
+  }
+
+  writeItem(item: Item): void {
+    this.#database.prepare("UPDATE object SET value = ? WHERE id = ?").run(JSON.stringify(item), item.index);
+  }
+
+  writeLog(line: LogLine): void {
+    this.#database.prepare("INSERT INTO log (time, text) VALUES (?, ?)").run(line.time, line.text);
+  }
+
+  /** Destroys what was encrypted. */
+  forget(): void {
+    rmSync(this.#keyFile, { force: true });
+    this.#database.exec("UPDATE run SET sealed = NULL");
+  }
+
+  #column(sql: string): string {
+    return String(this.#database.prepare(sql).get()?.["value"] ?? "null");
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+}
+
+export function fileOf(folder: string, instance: string): string {
+  return join(folder, `${instance}.journal`);
+}
+
+function open(file: string, existing: boolean, readOnly = false): DatabaseSync {
+  try {
+    const database = new DatabaseSync(file, { readOnly, timeout: 5_000 });
+    if (existing) database.prepare("SELECT 1 FROM run").get();
+    return database;
+  } catch (error) {
+    throw new TrawlerError("TRAWLER_UNAVAILABLE", `cannot open the journal ${file}: ${errorMessage(error)}`);
+  }
+}
