@@ -153,7 +153,9 @@ export class Follower {
       const facts = readFacts(await client.inspect(id, signal));
       if (facts !== null) await this.#learnDigest(facts);
       if (this.#closed || this.#dropped.has(id)) return;
-      if (facts !== null) this.#put(facts, facts.ended && isFresh(facts, this.#options.clock));
+      // Of one that was never seen to run, the end is told as it is: should it start again, that is another run.
+      const mayRestart = this.#directory.facts(id) !== undefined;
+      if (facts !== null) this.#put(facts, mayRestart && facts.ended && isFresh(facts, this.#options.clock));
       else if (event !== null && this.#directory.facts(id) === undefined) this.#put(factsOfEvent(event), false);
       else log.debug({ container: id }, "a container went away before it could be inspected");
     } catch (error) {
