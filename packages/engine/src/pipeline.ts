@@ -10,7 +10,7 @@ import { crawlOnce } from "./once.ts";
 import type { PipelineOptions } from "./options.ts";
 import { Outlet } from "./outlet.ts";
 import { Registry } from "./registry.ts";
-import { SubjectTrack } from "./track.ts";
+import { type Runs, SubjectTrack } from "./track.ts";
 import { settled } from "./wait.ts";
 
 /** Milliseconds that a stop waits for crawls that do not follow their signal. */
@@ -144,7 +144,7 @@ export class Pipeline {
     for (const [crawler, count] of this.#crawler.stuck()) metrics.gauge("stuck", { crawler }, count);
   }
 
-  #tracks(outlet: Outlet, signal: AbortSignal): (workload: Workload) => SubjectTrack {
+  #tracks(outlet: Outlet, signal: AbortSignal): (workload: Workload, runs?: Runs) => SubjectTrack {
     const { concurrency, log, metrics, mode } = this.#options;
     const world = {
       options: this.#options,
@@ -159,7 +159,7 @@ export class Pipeline {
       signal,
       send: (workload: Workload, frame: Frame): void => outlet.send(workload, frame),
     };
-    return (workload) => new SubjectTrack(workload, world);
+    return (workload, runs) => new SubjectTrack(workload, world, runs);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Logger, Mode, ModePlugin, Workload, WorkloadEvent } from "@trawler/plugin-api";
 import { optedOut } from "./annotation.ts";
-import type { SubjectTrack } from "./track.ts";
+import type { Runs, SubjectTrack } from "./track.ts";
 
 /** A workload that was seen, with its subjects, or the reason why it has none. */
 export interface Seen {
@@ -12,20 +12,26 @@ export interface Seen {
 /** Ids of subjects that have ended, so that a late event begins nothing anew. */
 const MAX_ENDED = 10_000;
 
+/** Of a subject that has ended. */
+interface Ended {
+  readonly startedAt: string | null;
+  readonly runs: Runs;
+}
+
 /** Turns an environment's events into subjects and keeps both until they have gone. */
 export class Registry {
   readonly #mode: Mode;
   readonly #plugin: ModePlugin;
   readonly #log: Logger;
-  readonly #create: (workload: Workload) => SubjectTrack;
+  readonly #create: (workload: Workload, runs?: Runs) => SubjectTrack;
   readonly #seen: Map<string, Seen> = new Map();
-  readonly #ended: Set<string> = new Set();
+  readonly #ended: Map<string, Ended> = new Map();
   /** Subjects that have gone but still write their last frame. */
   readonly #closing: Set<Promise<void>> = new Set();
   #reported: Set<string> | null = null;
   #ready = false;
 
-  constructor(mode: Mode, plugin: ModePlugin, log: Logger, create: (workload: Workload) => SubjectTrack) {
+  constructor(mode: Mode, plugin: ModePlugin, log: Logger, create: (workload: Workload, runs?: Runs) => SubjectTrack) {
     this.#mode = mode;
     this.#plugin = plugin;
     this.#log = log;
@@ -93,7 +99,7 @@ export class Registry {
     const tracks = new Map<string, SubjectTrack>();
     const subjects = skipped === null ? this.#subjects(workload) : [];
     for (const subject of subjects) {
-      const known = before?.tracks.get(subject.id);
+      const known = this.#current(before?.tracks.get(subject.id), subject);
       const track = known ?? this.#begin(subject);
       if (track) tracks.set(subject.id, track);
       if (track && track.phase !== "ended") track.observe(subject);
@@ -106,9 +112,18 @@ export class Registry {
     this.#seen.set(workload.id, { workload, tracks, skipped });
   }
 
+  /** The subject's track, unless it is that of a run that has ended. */
+  #current(track: SubjectTrack | undefined, subject: Workload): SubjectTrack | undefined {
+    if (track?.phase !== "ended" || !runsAnew(subject, startOf(track.workload))) return track;
+    this.#end(track, track.workload);
+    return undefined;
+  }
+
   #begin(subject: Workload): SubjectTrack | null {
-    if (this.#ended.has(subject.id)) return null;
-    const track = this.#create(subject);
+    const ended = this.#ended.get(subject.id);
+    if (ended && !runsAnew(subject, ended.startedAt)) return null;
+    this.#ended.delete(subject.id);
+    const track = this.#create(subject, ended?.runs);
     // What ended before the agent first looked is nobody's news; later, its events were only missed.
     if (subject.lifecycle === "ended" && !this.#ready) track.dismiss();
     return track;
@@ -125,8 +140,8 @@ export class Registry {
   #end(track: SubjectTrack, workload: Workload): void {
     track.remove(workload);
     this.#forget(track);
-    this.#ended.add(workload.id);
-    const [oldest] = this.#ended;
+    this.#ended.set(workload.id, { startedAt: startOf(workload), runs: track.runs });
+    const [oldest] = this.#ended.keys();
     if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
   }
 
@@ -148,4 +163,15 @@ export class Registry {
       return [];
     }
   }
+}
+
+/** A container that was stopped can be started again under its id; a pod that has ended never runs again. */
+function runsAnew(subject: Workload, last: string | null): boolean {
+  const startedAt = startOf(subject);
+  if (subject.kind !== "container" || subject.lifecycle !== "running" || startedAt === null) return false;
+  return last === null || Date.parse(startedAt) > Date.parse(last);
+}
+
+function startOf({ containers }: Workload): string | null {
+  return containers[0]?.state.startedAt ?? null;
 }

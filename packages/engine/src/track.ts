@@ -30,6 +30,12 @@ export interface TrackWorld {
   readonly send: (workload: Workload, frame: Frame) => void;
 }
 
+/** What the runs of one subject share: their frames are counted on, and a run begins when the one before is closed. */
+export interface Runs {
+  sequence: number;
+  before: Promise<void>;
+}
+
 /** One subject from its first sight to its end. All work on it is done one after another: no two crawls overlap. */
 export class SubjectTrack {
   readonly #world: TrackWorld;
@@ -39,15 +45,17 @@ export class SubjectTrack {
   readonly #last: LastFeatures = new LastFeatures();
   readonly #statuses: Map<string, CrawlerStatus> = new Map();
   readonly #sampler: Sampler;
-  #chain: Promise<void> = Promise.resolve();
+  readonly runs: Runs;
+  #chain: Promise<void>;
   #workload: Workload;
   #intervalDue = false;
-  #sequence = 0;
   #readAt: number;
   #lastFrame: { readonly time: string; readonly reason: FrameReason; readonly sequence: number } | null = null;
 
-  constructor(workload: Workload, world: TrackWorld) {
+  constructor(workload: Workload, world: TrackWorld, runs: Runs = { sequence: 0, before: Promise.resolve() }) {
     const { mode, modeGuard, log, options, hasMembers } = world;
+    this.runs = runs;
+    this.#chain = runs.before;
     this.#world = world;
     this.#workload = workload;
     this.#readAt = options.clock.monotonic();
@@ -117,6 +125,7 @@ export class SubjectTrack {
     this.#lifecycle.close();
     this.#sampler.stop();
     this.#enqueue(() => this.#opening.close());
+    this.runs.before = this.#chain;
     await this.#chain;
   }
 
@@ -172,7 +181,7 @@ export class SubjectTrack {
     const parts = reason === "ended" ? finalPartsOf(workload, result, this.#last) : partsOf(workload, result);
     const observedFor = monotonic - this.#readAt;
     this.#readAt = monotonic;
-    const sequence = ++this.#sequence;
+    const sequence = ++this.runs.sequence;
     this.#lastFrame = { time, reason, sequence };
     send(workload, buildFrame(workload, { reason, agent, sequence, now, observedFor, ...parts }));
     if (reason !== "ended") return;

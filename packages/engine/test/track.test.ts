@@ -63,7 +63,7 @@ function cpuPipeline(overrides: Parameters<typeof pipelineOf>[0] = {}) {
 
 const factOf = (frame: Frame | undefined, container = false): unknown => {
   const features = container ? frame?.containers[0]?.features : frame?.features;
-  return features?.[0] && { ...features[0].value, observedAt: features[0].observedAt };
+  return features?.[0] && { ...Object(features[0].value), observedAt: features[0].observedAt };
 };
 
 test("a pod that burns CPU for 2 s and exits between two slots leaves its last figures in the ended frame", async () => {
@@ -222,6 +222,35 @@ test("what ended before the agent looked is not reported; what is missed later i
   environment.push({ type: "added", workload: podOf("running", { id: "new" }) });
   await vi.advanceTimersByTimeAsync(5000);
   expect(emitter.frames).toHaveLength(2);
+  stop.abort();
+  await vi.runAllTimersAsync();
+  await running;
+});
+
+test("a container that is started again under its id is crawled again; its frames are counted on", async () => {
+  const { environment, emitter, options } = cpuPipeline();
+  const stop = new AbortController();
+  const running = new Pipeline(options).run(stop.signal);
+  const first = podOf("running", { kind: "container" });
+  const over = { ...podOf("terminated", { kind: "container" }), containers: podOf("terminated").containers };
+  environment.push({ type: "added", workload: first }, { type: "synced" });
+  await vi.advanceTimersByTimeAsync(1000);
+  environment.push({ type: "updated", workload: over });
+  await vi.advanceTimersByTimeAsync(1000);
+  // A late word of the run that has ended begins nothing.
+  environment.push({ type: "removed", workload: over }, { type: "added", workload: first });
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(emitter.frames.map(({ reason }) => reason)).toEqual(["started", "ended"]);
+  const second = podOf("running", { kind: "container" });
+  environment.push({ type: "removed", workload: over }, { type: "added", workload: second });
+  await vi.advanceTimersByTimeAsync(1000);
+  environment.push({ type: "updated", workload: podOf("terminated", { kind: "container" }) });
+  await vi.advanceTimersByTimeAsync(1000);
+  // Its start was missed while the engine was away: the next thing heard of it is another run.
+  environment.push({ type: "added", workload: podOf("running", { kind: "container" }) });
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(emitter.frames.map(({ reason }) => reason)).toEqual(["started", "ended", "started", "ended", "started"]);
+  expect(emitter.frames.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
   stop.abort();
   await vi.runAllTimersAsync();
   await running;

@@ -330,6 +330,12 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     expect(watch.last("job")?.containers[0]?.state.exitCode).toBe(3);
   });
 
+  test("one that ended a moment before it was first seen has ended", async () => {
+    const fake = await engine(container(A, "job", exited(0, "2026-11-30T20:59:59.900Z")));
+    const watch = await new Watch(fake.socket).synced();
+    expect(watch.last("job")?.lifecycle).toBe("ended");
+  });
+
   test("a container removed as it stops still tells its exit code", async () => {
     const fake = await engine(container(A, "job"));
     const watch = await new Watch(fake.socket).synced();
