@@ -4,6 +4,7 @@ export { answersOf, readAnswers } from "./dialog/answers.ts";
 export { buildDialog, compareDialogs } from "./dialog/build.ts";
 export { previewDialog } from "./dialog/preview.ts";
 export type * from "./dialog/types.ts";
+export * from "./instance/index.ts";
 export { isRawNumber, type JsonMap, type JsonValue, parseJson, type RawNumber } from "./json.ts";
 export { compareModes } from "./template/explain.ts";
 export { formatFault, isFatal } from "./template/faults.ts";
