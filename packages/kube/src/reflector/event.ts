@@ -11,6 +11,8 @@ export interface ObjectMeta {
 
 export type WatchEvent =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly meta: ObjectMeta; readonly object: RawObject }
+  /** Not parsed: for a reader that keeps the bytes. */
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly meta: ObjectMeta; readonly bytes: Uint8Array }
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly initialEnd: boolean }
   | { readonly type: "ERROR"; readonly status: unknown };
 

@@ -1,12 +1,19 @@
-export interface LineSplitter {
+export interface LineSplitter<L> {
   /** The lines that this piece completes, without their ends. Null stands for one that was longer than the bound. */
-  push(chunk: Uint8Array): (string | null)[];
+  push(chunk: Uint8Array): (L | null)[];
 }
 
 const NEWLINE = 0x0a;
+const SPACE = 0x20;
 
-/** Cuts bytes into lines wherever the pieces were cut, inside a character too. Longer lines are skipped, not kept. */
-export function lineSplitter(maxBytes: number): LineSplitter {
+/** Cuts bytes into lines of text wherever the pieces were cut, inside a character too. */
+export function lineSplitter(maxBytes: number): LineSplitter<string> {
+  const lines = byteLines(maxBytes);
+  return { push: (chunk) => lines.push(chunk).map((line) => line?.toString("utf8") ?? null) };
+}
+
+/** Cuts bytes into lines. Longer ones than the bound are skipped, not kept; blank ones are left out. */
+export function byteLines(maxBytes: number): LineSplitter<Buffer> {
   let parts: Uint8Array[] = [];
   let size = 0;
   let skipping = false;
@@ -23,8 +30,8 @@ export function lineSplitter(maxBytes: number): LineSplitter {
     size += piece.length;
   };
 
-  const take = (): string | null => {
-    const line = skipping ? null : Buffer.concat(parts, size).toString("utf8");
+  const take = (): Buffer | null => {
+    const line = skipping ? null : Buffer.concat(parts, size);
     parts = [];
     size = 0;
     skipping = false;
@@ -33,13 +40,13 @@ export function lineSplitter(maxBytes: number): LineSplitter {
 
   return {
     push: (chunk) => {
-      const lines: (string | null)[] = [];
+      const lines: (Buffer | null)[] = [];
       let from = 0;
       for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
         add(chunk.subarray(from, at));
         from = at + 1;
         const line = take();
-        if (line === null || line.trim() !== "") lines.push(line);
+        if (line === null || line.some((byte) => byte > SPACE)) lines.push(line);
       }
       add(chunk.subarray(from));
       return lines;

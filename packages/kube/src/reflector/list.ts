@@ -1,6 +1,8 @@
 import { TrawlerError } from "@trawler/plugin-api";
 import { isExpired, isRecord } from "../api/errors.ts";
+import { wholeAnswer } from "../api/whole.ts";
 import { objectMeta, parseListPage } from "./event.ts";
+import { type ScannedObject, scanListPage } from "./scan.ts";
 import type { Entry } from "./store.ts";
 import type { ReflectorOptions } from "./types.ts";
 
@@ -48,7 +50,7 @@ async function listOnce<T>(
   let pages = 0;
   let malformed = 0;
   do {
-    const body = await options.client.get({
+    const request: PageRequest = {
       what,
       path: options.path,
       query: {
@@ -59,8 +61,8 @@ async function listOnce<T>(
       signal,
       timeout: options.requestTimeout ?? 30_000,
       maxBytes: options.maxPageBytes ?? 128 * 1024 * 1024,
-    });
-    const page = parseListPage(body);
+    };
+    const page: ReadPage<T> | null = await readPage(options, request);
     if (page?.resourceVersion == null) throw new TrawlerError("TRAWLER_UNAVAILABLE", `${what}: the answer is no list`);
     if (page.next !== null && page.next === next) {
       throw new TrawlerError("TRAWLER_UNAVAILABLE", `${what}: the server repeats a page`);
@@ -69,7 +71,10 @@ async function listOnce<T>(
     version = page.resourceVersion;
     next = page.next;
     const read = new Map<string, Entry<T>>();
-    for (const item of page.items) if (!keep(options, read, item)) malformed += 1;
+    for (const item of page.items) {
+      if (item === null) malformed += 1;
+      else read.set(item.uid, item.entry);
+    }
     onPage?.(version, read);
     for (const [uid, entry] of read) entries.set(uid, entry);
     await whenRoom(options.room, signal);
@@ -77,18 +82,45 @@ async function listOnce<T>(
   return { resourceVersion: version, entries, pages, malformed };
 }
 
-function keep<T>(options: ReflectorOptions<T>, entries: Map<string, Entry<T>>, item: unknown): boolean {
-  const read = readObject(options, item);
-  if (read === null) return false;
-  entries.set(read.uid, read.entry);
-  return true;
+type PageRequest = Parameters<typeof wholeAnswer>[1];
+
+interface ReadItem<T> {
+  readonly uid: string;
+  readonly entry: Entry<T>;
+}
+
+interface ReadPage<T> {
+  readonly resourceVersion: string | null;
+  readonly next: string | null;
+  /** Null stands for one that is not to be understood. */
+  readonly items: readonly (ReadItem<T> | null)[];
+}
+
+async function readPage<T>(options: ReflectorOptions<T>, request: PageRequest): Promise<ReadPage<T> | null> {
+  if (options.raw === undefined) {
+    const page = parseListPage(await options.client.get(request));
+    return page === null ? null : { ...page, items: page.items.map((item) => readObject(options, item)) };
+  }
+  const page = scanListPage(await wholeAnswer(options.client, request));
+  if (page === null) return null;
+  return { ...page, items: page.items.map((item) => (item === null ? null : readScanned(options, item))) };
+}
+
+/** As `readObject`, of an object that was not parsed. */
+export function readScanned<T>(
+  options: Pick<ReflectorOptions<T>, "raw">,
+  { meta, bytes }: ScannedObject,
+): ReadItem<T> | null {
+  try {
+    const value = options.raw?.(bytes, meta) ?? null;
+    return value === null ? null : { uid: meta.uid, entry: { version: meta.resourceVersion, value } };
+  } catch {
+    return null;
+  }
 }
 
 /** Identity, version and kept value of one raw object; null where it is not to be understood. */
-export function readObject<T>(
-  options: Pick<ReflectorOptions<T>, "transform">,
-  item: unknown,
-): { readonly uid: string; readonly entry: Entry<T> } | null {
+export function readObject<T>(options: Pick<ReflectorOptions<T>, "transform">, item: unknown): ReadItem<T> | null {
   const meta = isRecord(item) ? objectMeta(item) : null;
   if (meta === null || !isRecord(item)) return null;
   try {

@@ -2,9 +2,10 @@ import { TrawlerError } from "@trawler/plugin-api";
 import { sleep as realSleep } from "../api/deadline.ts";
 import { apiStatus, isAhead, isExpired, retryAfter } from "../api/errors.ts";
 import { createBackoff } from "./backoff.ts";
+import { driftOf, isMassDeletion } from "./compare.ts";
 import type { WatchEvent } from "./event.ts";
 import { guardHandler } from "./guard.ts";
-import { type CompleteList, listAll, readObject } from "./list.ts";
+import { type CompleteList, listAll, readObject, readScanned } from "./list.ts";
 import { createStore, type Entry } from "./store.ts";
 import type { Away, Evidence, ListReason, Reflector, ReflectorOptions, RestartReason } from "./types.ts";
 import { compareVersions, laterVersion } from "./version.ts";
@@ -18,8 +19,6 @@ const AHEAD_SECONDS = 60;
 const HEALTHY_SECONDS = 10;
 /** Longest pause, seconds, where the role or the kind is missing. */
 const DENIED_CAP = 300;
-/** A list that takes away more than this many, and more than half, is read twice. */
-const MASS_DELETION = 50;
 
 /** Lists, then watches from there, for ever: `spec` of list and watch is https://kubernetes.io/docs/reference/using-api/api-concepts/. */
 export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
@@ -41,7 +40,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
   }
   const restarts: Record<RestartReason, number> = { end: 0, idle: 0, expired: 0, error: 0, denied: 0 };
   const count = { lists: 0, listPages: 0, watches: 0, events: 0, bookmarks: 0 };
-  const odd = { staleIgnored: 0, staleLists: 0, malformed: 0, oversized: 0 };
+  const odd = { staleIgnored: 0, staleLists: 0, malformed: 0, oversized: 0, drift: 0 };
   let position: string | null = options.resume?.resourceVersion ?? null;
   let epoch = options.resume?.epoch ?? 0;
   let synced = false;
@@ -53,6 +52,9 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
   let trusted = false;
   let aheadSince: number | null = null;
   let lastContact = options.resume?.contactAt ?? clock.now();
+  const relistAt = (): number =>
+    clock.monotonic() + (options.relistEvery ?? Number.POSITIVE_INFINITY) * (0.9 + 0.2 * random());
+  let nextRelist = relistAt();
 
   const goneAway = (what: string, error: unknown): void => {
     const { code, message } = asTrawlerError(what, error);
@@ -88,8 +90,10 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
   const takeList = async (signal: AbortSignal): Promise<void> => {
     const fromVersion = position;
     const from = lastContact;
-    let list = await read(signal);
-    if (isMassDeletion(list)) list = await read(signal);
+    // What a safety list shows of the time before our position, the watch should have told.
+    const told = reason === "safety" ? position : null;
+    let list = await read(signal, told);
+    if (isMassDeletion(store.entries, list.entries)) list = await read(signal, told);
     begin(list.resourceVersion);
     staleInRow = 0;
     const now = clock.now();
@@ -106,7 +110,9 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     lastContact = now;
     mustList = false;
     trusted = false;
-    handler.listed({ reason, resourceVersion: list.resourceVersion, fromVersion, from, to: now });
+    const taken = reason;
+    reason = "expired";
+    handler.listed({ reason: taken, resourceVersion: list.resourceVersion, fromVersion, from, to: now });
     becomeSynced();
   };
 
@@ -116,20 +122,16 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     handler.synced();
   };
 
-  const read = async (signal: AbortSignal): Promise<CompleteList<T>> => {
+  const read = async (signal: AbortSignal, told: string | null): Promise<CompleteList<T>> => {
     count.lists += 1;
-    const list = await listAll(options, signal, options.byPage === true ? takeItems : undefined);
+    const list = await listAll(options, signal, (version, entries) => {
+      if (told !== null) odd.drift += driftOf(store.entries, entries, told);
+      if (options.byPage === true) takeItems(version, entries);
+    });
+    nextRelist = relistAt();
     count.listPages += list.pages;
     odd.malformed += list.malformed;
     return list;
-  };
-
-  const isMassDeletion = (list: CompleteList<T>): boolean => {
-    const known = store.entries.size;
-    if (known <= MASS_DELETION || list.entries.size > known / 2) return false;
-    let gone = 0;
-    for (const uid of store.entries.keys()) if (!list.entries.has(uid)) gone += 1;
-    return gone > MASS_DELETION && gone > known / 2;
   };
 
   const take = (event: WatchEvent): void => {
@@ -143,7 +145,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     count.events += 1;
     const { meta } = event;
     if (meta.resourceVersion !== null) position = laterVersion(position, meta.resourceVersion);
-    const item = readObject(options, event.object);
+    const item = "bytes" in event ? readScanned(options, event) : readObject(options, event.object);
     const now = clock.now();
     if (event.type === "DELETED") {
       const evidence: Evidence = {
@@ -202,6 +204,9 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     if (end.by === "idle" && options.resumeIdle !== true) {
       mustList = true;
       reason = "idle";
+    } else if (end.by === "end" && clock.monotonic() >= nextRelist) {
+      mustList = true;
+      reason = "safety";
     }
     return backoff.next();
   };
@@ -255,7 +260,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     },
     snapshot: () => ({
       state: away === null ? (synced ? "synced" : "starting") : "away",
-      listing: mustList,
+      listing: mustList && reason !== "safety",
       away,
       resourceVersion: position,
       objects: store.entries.size,

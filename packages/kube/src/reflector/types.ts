@@ -25,8 +25,8 @@ export interface Away {
   readonly reason: string;
 }
 
-/** Why a whole list was read: the first one, an expired position, a mute watch, or a server that went back in time. */
-export type ListReason = "first" | "expired" | "idle" | "restore";
+/** Why a whole list was read: the first, an expired position, a mute watch, a server gone back in time, or `relistEvery`. */
+export type ListReason = "first" | "expired" | "idle" | "restore" | "safety";
 
 /** A complete list that has been reported. */
 export interface TakenList {
@@ -104,6 +104,8 @@ export interface ReflectorSnapshot {
   readonly oversized: number;
   /** How often the server's versions went back (a restored etcd). */
   readonly epoch: number;
+  /** What safety lists showed that the watch should have told: not 0 means a fault here or in the server. */
+  readonly drift: number;
 }
 
 export interface ReflectorOptions<T> {
@@ -116,6 +118,11 @@ export interface ReflectorOptions<T> {
   readonly labelSelector?: string;
   /** Makes what is kept of an object, at once; null sets it aside as malformed. */
   transform(object: RawObject, meta: ObjectMeta): T | null;
+  /**
+   * Asked instead of `transform`, with the object's bytes as they came: nothing but its identity is parsed then. The
+   * bytes may be no JSON, and are a part of a larger buffer.
+   */
+  raw?(bytes: Uint8Array, meta: ObjectMeta): T | null;
   readonly handler: ReflectorHandler<T>;
   readonly clock: Clock;
   readonly random?: () => number;
@@ -137,6 +144,8 @@ export interface ReflectorOptions<T> {
   readonly resumeIdle?: boolean;
   /** Asked before more is read: a promise = wait for it. */
   readonly room?: () => Promise<void> | null;
+  /** Seconds after which a whole list is read though nothing calls for it, to find what was missed; default never. */
+  readonly relistEvery?: number;
   readonly maxLineBytes?: number;
   readonly maxPageBytes?: number;
 }

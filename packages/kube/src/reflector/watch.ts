@@ -2,8 +2,9 @@ import { errorCode, TrawlerError } from "@trawler/plugin-api";
 import { deadline } from "../api/deadline.ts";
 import { isRecord, statusError } from "../api/errors.ts";
 import { parseWatchEvent, type WatchEvent } from "./event.ts";
-import { lineSplitter } from "./lines.ts";
+import { byteLines } from "./lines.ts";
 import { selectors, whenRoom } from "./list.ts";
+import { scanWatchLine } from "./scan.ts";
 import type { ReflectorOptions } from "./types.ts";
 
 /** What one watch reports while it runs. */
@@ -56,14 +57,14 @@ export async function watchFrom<T>(
   idle.signal.addEventListener("abort", stop, { once: true });
   listener.opened();
   try {
-    const lines = lineSplitter(options.maxLineBytes ?? 8 * 1024 * 1024);
+    const lines = byteLines(options.maxLineBytes ?? 8 * 1024 * 1024);
     for await (const chunk of stream.chunks) {
       idle.renew();
       listener.contact();
       for (const line of lines.push(chunk)) {
         if (signal.aborted) return { by: "end" };
         if (line === null) listener.oversized();
-        else deliver(line, what, listener);
+        else deliver(understand(line, options.raw !== undefined), what, listener);
       }
       await whenRoom(options.room, idle.signal);
     }
@@ -76,8 +77,12 @@ export async function watchFrom<T>(
   }
 }
 
-function deliver(line: string, what: string, listener: WatchListener): void {
-  const event = parseWatchEvent(line);
+function understand(line: Buffer, raw: boolean): WatchEvent | null {
+  const scanned = raw ? scanWatchLine(line) : null;
+  return scanned === null ? parseWatchEvent(line.toString("utf8")) : { type: scanned.type, ...scanned.object };
+}
+
+function deliver(event: WatchEvent | null, what: string, listener: WatchListener): void {
   if (event === null) {
     listener.malformed();
     return;
