@@ -40,10 +40,10 @@ export const BUILT_IN_KINDS: readonly KindSpec[] = [
 /** DNS subdomain: anything else would be another path. */
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
-/** Path of one object; null where the names cannot be names. */
-export function objectPath(spec: KindSpec, namespace: string | null, name: string): string | null {
+/** Path of the collection in one namespace, or over all; null where the names cannot be names. */
+export function collectionPath(spec: KindSpec, namespace: string | null, name: string): string | null {
   if (!NAME.test(name) || (namespace !== null && !NAME.test(namespace))) return null;
-  if (namespace === null) return `${spec.path}/${name}`;
+  if (namespace === null) return spec.path;
   const at = spec.path.lastIndexOf("/");
-  return `${spec.path.slice(0, at)}/namespaces/${namespace}${spec.path.slice(at)}/${name}`;
+  return `${spec.path.slice(0, at)}/namespaces/${namespace}${spec.path.slice(at)}`;
 }

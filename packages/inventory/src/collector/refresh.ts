@@ -1,7 +1,7 @@
-import { type ApiClient, apiStatus, isRecord, objectMeta } from "@trawler/kube";
+import { type ApiClient, isRecord, objectMeta } from "@trawler/kube";
 import { TrawlerError } from "@trawler/plugin-api";
 import type { ObjectEvent } from "../events.ts";
-import { type KindSpec, objectPath } from "./kinds.ts";
+import { collectionPath, type KindSpec } from "./kinds.ts";
 import { payloadOf } from "./object.ts";
 
 /** One object, by its name. */
@@ -12,8 +12,9 @@ export interface RefreshTarget {
 }
 
 /**
- * Reads one object with a single GET, as an event that carries it. It touches nothing else. Errors: TRAWLER_UNSUPPORTED
- * where the object or the kind is not there, and what the client throws.
+ * Reads one object with a single GET, as an event that carries it: a list of the one that has the name, so that the
+ * role needs no further verb. It touches nothing else. Errors: TRAWLER_UNSUPPORTED where the object or the kind is not
+ * there, and what the client throws.
  */
 export async function readObjectEvent(
   client: ApiClient,
@@ -24,15 +25,15 @@ export async function readObjectEvent(
 ): Promise<ObjectEvent> {
   const { kind, namespace, name } = target;
   const label = `${kind}/${namespace === null ? "" : `${namespace}/`}${name}`;
-  const path = objectPath(spec, namespace, name);
+  const path = collectionPath(spec, namespace, name);
   if (path === null) throw new TrawlerError("TRAWLER_UNSUPPORTED", `${label} cannot be a name`);
-  const body = await client.get({ what: `get ${spec.stream}`, path, signal, timeout: 10_000 }).catch((error) => {
-    if (apiStatus(error) !== 404) throw error;
+  const query = { fieldSelector: `metadata.name=${name}`, limit: "1" };
+  const body = await client.get({ what: `get ${label}`, path, query, signal, timeout: 10_000 });
+  const items = isRecord(body) && Array.isArray(body["items"]) ? body["items"] : [];
+  const object: unknown = items[0];
+  const meta = isRecord(object) ? objectMeta(object) : null;
+  if (!isRecord(object) || meta === null) {
     throw new TrawlerError("TRAWLER_UNSUPPORTED", `the API server has no ${label}; its record stays as it is`);
-  });
-  const meta = isRecord(body) ? objectMeta(body) : null;
-  if (!isRecord(body) || meta === null) {
-    throw new TrawlerError("TRAWLER_UNAVAILABLE", `get ${spec.stream}: the answer is no object`);
   }
   return {
     stream: spec.stream,
@@ -42,6 +43,6 @@ export async function readObjectEvent(
     kind,
     uid: meta.uid,
     resourceVersion: meta.resourceVersion,
-    payload: payloadOf(body),
+    payload: payloadOf({ kind, ...object }),
   };
 }
