@@ -28,8 +28,14 @@ export function maskTemplate(processed: ProcessedTemplate): ProcessedTemplate {
   const labels: Record<string, string> = Object.create(null);
   for (const [key, value] of Object.entries(template.labels)) labels[substitution.text(key)] = substitution.text(value);
   const objects = processObjects(template.objects, substitution, { mode, labels, namespace: null }, quiet);
+  const hidden = new Set(parameters.filter(({ secret }) => secret).map(({ name }) => name));
+  const declared = template.parameters.map((parameter) =>
+    hidden.has(parameter.name) && parameter.value !== null ? { ...parameter, value: MASK } : parameter,
+  );
   return {
     ...processed,
+    // The objects as they are written may hold secrets of their own.
+    template: { ...template, parameters: declared, objects: [] },
     labels,
     parameters: shown,
     message: template.message === null ? null : substitution.text(template.message),

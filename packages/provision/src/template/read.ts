@@ -18,8 +18,9 @@ const MAX_OBJECTS = 1_000;
 export function readTemplate(text: string, file = "template", mode: Mode = "strict"): TemplateDocument {
   const source = readText(text);
   const make = (severity: TemplateFault["severity"], code: FaultCode, path: Path, message: string): TemplateFault => {
-    const place = source.place(path);
-    return makeFault(severity, code, path, message, file, place);
+    // Values have no place in the text.
+    if (code.startsWith("VALUE_")) return { ...makeFault(severity, code, path, message, file, null), file: null };
+    return makeFault(severity, code, path, message, file, source.place(path));
   };
   const faults = new FaultList(make);
   const early = source.faults.map(({ code, path, message, place }) =>
