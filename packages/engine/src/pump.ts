@@ -17,7 +17,8 @@ const BATCH: QueueBounds = { frames: 500, bytes: 4 * 1_048_576 };
 /** Frames of one slot come close together; this long a first one waits for company. */
 const LINGER = 20;
 const FIRST_RETRY = 100;
-const LAST_RETRY = 30_000;
+/** So that frames flow again soon after a sink is back, without a flood of attempts while it is away. */
+const LAST_RETRY = 15_000;
 /** What may pass by itself: the same batch is tried again as long as the queue holds it. */
 const RETRYABLE: ReadonlySet<string> = new Set([
   "TRAWLER_RETRY",

@@ -165,7 +165,7 @@ describe("the pump", () => {
     pump.push(fakeEnvelope(0));
     const stopping = new AbortController();
     const running = pump.run(stopping.signal, new AbortController().signal);
-    // Waits have grown to half a minute.
+    // Waits have grown to their cap.
     await vi.advanceTimersByTimeAsync(300_000);
     const tried = emitter.batches.length;
     away = false;
