@@ -1,21 +1,32 @@
+import { closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { errorMessage, TrawlerError } from "@trawler/plugin-api";
 
 /** Opens a data base for its only writer: WAL, and each commit is on the disk before it is seen. */
 export function openForWriting(file: string, pageSize = 4096): DatabaseSync {
+  makePrivate(file);
   return open(file, false, [
     `PRAGMA page_size = ${pageSize}`,
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
     "PRAGMA journal_size_limit = 67108864",
     "PRAGMA wal_autocheckpoint = 4000",
-    "PRAGMA cache_size = -16384",
+    "PRAGMA cache_size = -32768",
   ]);
 }
 
 /** Opens a data base that another thread or process may be writing. */
 export function openForReading(file: string): DatabaseSync {
   return open(file, true, ["PRAGMA query_only = 1"]);
+}
+
+/** Objects may hold secrets: nobody else may read them. SQLite gives its other files the same mode. */
+function makePrivate(file: string): void {
+  try {
+    closeSync(openSync(file, "a", 0o600));
+  } catch (error) {
+    throw new TrawlerError("TRAWLER_UNAVAILABLE", `cannot open ${file}: ${errorMessage(error)}`);
+  }
 }
 
 function open(file: string, readOnly: boolean, pragmas: readonly string[]): DatabaseSync {

@@ -6,8 +6,8 @@ import { folder } from "./harness.ts";
 import { numbers, oracle, script } from "./script.ts";
 
 const CHILD = fileURLToPath(new URL("./crash-child.ts", import.meta.url));
-const LENGTH = 3000;
-const KILLS = 8;
+const LENGTH = 2000;
+const KILLS = 6;
 
 /** Runs the child; kills it so many milliseconds after it is ready. True where it came to its end. */
 function run(path: string, seed: number, killAfter: number | null): Promise<boolean> {

@@ -13,11 +13,17 @@ import {
 import type { Clock } from "@trawler/plugin-api";
 import type { GapReason, InventoryEvent } from "../events.ts";
 import type { KindSpec } from "./kinds.ts";
-import { type Held, payloadOf } from "./object.ts";
+import type { Held } from "./object.ts";
+
+/** Seconds between two lists that nothing calls for. */
+const SAFETY_LIST = 6 * 3600;
 
 /** Settings of list and watch that tests turn down. */
 export type ReflectorTuning = Partial<
-  Pick<ReflectorOptions<Held>, "pageSize" | "watchSeconds" | "idleTimeout" | "requestTimeout" | "random" | "sleep">
+  Pick<
+    ReflectorOptions<Held>,
+    "pageSize" | "relistEvery" | "watchSeconds" | "idleTimeout" | "requestTimeout" | "random" | "sleep"
+  >
 >;
 
 export interface KindReaderOptions {
@@ -117,7 +123,10 @@ export function createKindReader(options: KindReaderOptions): KindReader {
     known: options.known,
     ...(resume === null ? {} : { resume }),
     ...options.tuning,
-    transform: (object, meta) => ({ ...meta, payload: payloadOf({ kind, ...object }) }),
+    relistEvery: SAFETY_LIST,
+    // Never asked: what is not parsed here is parsed, and cut down, in the writer's thread.
+    transform: () => null,
+    raw: (bytes, meta) => ({ ...meta, payload: bytes }),
     handler: {
       added: (held, at, origin) => hand(held, typeOf(origin, "added"), at),
       updated: (held, at, _previous, origin) => hand(held, typeOf(origin, "modified"), at),
@@ -170,6 +179,8 @@ const NOTES: Readonly<Record<GapReason, string>> = {
 /** Null for the very first list of a kind: before it there is nothing that could have been missed. */
 function gapReason({ reason, fromVersion }: TakenList, inContact: boolean): GapReason | null {
   if (reason === "restore") return "restore";
+  // The watch had told everything until then, and goes on from there.
+  if (reason === "safety") return null;
   if (fromVersion === null) return null;
   if (reason === "idle") return "idle";
   return inContact ? "expired" : "restart";

@@ -16,7 +16,8 @@ export function redactObject(kind: string, object: Raw): Raw {
   const metadata = isRecord(object["metadata"]) ? object["metadata"] : {};
   const { managedFields: _, ...kept } = metadata;
   const annotations = isRecord(kept["annotations"]) ? { annotations: capAnnotations(kept["annotations"]) } : {};
-  const copy: Record<string, unknown> = { ...object, metadata: { ...kept, ...annotations } };
+  // Items of a list do not say what they are.
+  const copy: Record<string, unknown> = { kind, ...object, metadata: { ...kept, ...annotations } };
   if (kind === "Secret" || kind === "ConfigMap") {
     for (const key of ["data", "stringData", "binaryData"]) {
       if (isRecord(copy[key])) copy[key] = Object.keys(copy[key]);
