@@ -8,7 +8,7 @@ export interface InventoryMetrics {
 
 /** The collector's counts as Prometheus metrics, read when they are asked for. `status` null = standby. */
 export async function createInventoryMetrics(status: () => CollectorStatus | null): Promise<InventoryMetrics> {
-  const { collectDefaultMetrics, Gauge, Histogram, Registry } = await import("prom-client");
+  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import("prom-client");
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -27,14 +27,21 @@ export async function createInventoryMetrics(status: () => CollectorStatus | nul
   });
   const gauge = (name: string, help: string, labelNames: readonly string[] = []) =>
     new Gauge({ name: `trawler_inventory_${name}`, help, labelNames, registers });
+  const counters: { reset(): void }[] = [];
+  /** A count that is kept elsewhere: begun anew and set at each reading. */
+  const counter = (name: string, help: string, labelNames: readonly string[] = []) => {
+    const made = new Counter({ name: `trawler_inventory_${name}`, help, labelNames, registers });
+    counters.push(made);
+    return made;
+  };
   const leader = gauge("leader", "1 where this replica works.");
   const synced = gauge("synced", "1 where the kind is in step with the server.", ["kind"]);
   const objects = gauge("objects", "Objects that exist, as far as is known.", ["kind"]);
-  const events = gauge("events_total", "What was received, by its type.", ["kind", "type"]);
-  const restarts = gauge("restarts_total", "Watches that were begun anew, by the reason.", ["kind", "reason"]);
-  const lists = gauge("lists_total", "Complete lists that were read.", ["kind"]);
-  const gaps = gauge("gaps_total", "Losses of continuity in this run, by the reason.", ["kind", "reason"]);
-  const odd = gauge("odd_events_total", "Events that were not taken as they came: stale, malformed, oversized.", [
+  const events = counter("events_total", "What was received, by its type.", ["kind", "type"]);
+  const restarts = counter("restarts_total", "Watches that were begun anew, by the reason.", ["kind", "reason"]);
+  const lists = counter("lists_total", "Complete lists that were read.", ["kind"]);
+  const gaps = counter("gaps_total", "Losses of continuity in this run, by the reason.", ["kind", "reason"]);
+  const odd = counter("odd_events_total", "Events that were not taken as they came: stale, malformed, oversized.", [
     "kind",
     "what",
   ]);
@@ -42,36 +49,37 @@ export async function createInventoryMetrics(status: () => CollectorStatus | nul
   const bytes = gauge("queue_bytes", "Bytes of the queue's file that hold events.");
   const pending = gauge("queue_pending_events", "Received events that are not durable yet.");
   const waiting = gauge("lag_seconds", "Time that the oldest durable event has waited for the store.");
-  const stale = gauge("stale_ignored_total", "Events that the store knew better.");
-  const quarantined = gauge("quarantined_total", "Events that could not be understood and were set aside.");
-  const batches = gauge("batches_total", "Batches that the store has committed.");
+  const stale = counter("stale_ignored_total", "Events that the store knew better.");
+  const quarantined = counter("quarantined_total", "Events that could not be understood and were set aside.");
+  const batches = counter("batches_total", "Batches that the store has committed.");
   const batchTime = gauge("batch_seconds", "Time of the last batch.");
   const fault = gauge("fault", "1 where nothing becomes durable or visible at present.");
 
   const read = (): void => {
     const now = status();
+    for (const one of counters) one.reset();
     leader.set(now === null ? 0 : 1);
     if (now === null) return;
     for (const { stream: kind, state, reflector, events: counts, gaps: lost } of now.kinds) {
       synced.set({ kind }, state === "synced" ? 1 : 0);
       objects.set({ kind }, reflector.objects);
-      lists.set({ kind }, reflector.lists);
-      for (const [type, count] of Object.entries(counts)) events.set({ kind, type }, count);
-      for (const [reason, count] of Object.entries(reflector.restarts)) restarts.set({ kind, reason }, count);
-      for (const [reason, count] of Object.entries(lost)) gaps.set({ kind, reason }, count);
-      odd.set({ kind, what: "stale" }, reflector.staleIgnored);
-      odd.set({ kind, what: "stale_list" }, reflector.staleLists);
-      odd.set({ kind, what: "malformed" }, reflector.malformed);
-      odd.set({ kind, what: "oversized" }, reflector.oversized);
+      lists.inc({ kind }, reflector.lists);
+      for (const [type, count] of Object.entries(counts)) events.inc({ kind, type }, count);
+      for (const [reason, count] of Object.entries(reflector.restarts)) restarts.inc({ kind, reason }, count);
+      for (const [reason, count] of Object.entries(lost)) gaps.inc({ kind, reason }, count);
+      odd.inc({ kind, what: "stale" }, reflector.staleIgnored);
+      odd.inc({ kind, what: "stale_list" }, reflector.staleLists);
+      odd.inc({ kind, what: "malformed" }, reflector.malformed);
+      odd.inc({ kind, what: "oversized" }, reflector.oversized);
     }
     const { queue, writer } = now;
     depth.set(now.depth);
     bytes.set(queue.fileBytes);
     pending.set(queue.pending);
     waiting.set(now.waiting);
-    stale.set(writer.staleIgnored);
-    quarantined.set(writer.quarantined);
-    batches.set(writer.batches);
+    stale.inc(writer.staleIgnored);
+    quarantined.inc(writer.quarantined);
+    batches.inc(writer.batches);
     batchTime.set(writer.lastBatchMilliseconds / 1000);
     fault.set(queue.fault === null && writer.fault === null ? 0 : 1);
   };

@@ -5,9 +5,11 @@ import {
   checkCluster,
   createFramesReader,
   createPublisher,
+  type FramesReader,
   leadByLease,
   makeKafka,
   openCollector,
+  type Publisher,
 } from "@trawler/inventory";
 import {
   type ApiClient,
@@ -72,8 +74,7 @@ export async function inventoryRun(options: CommonOptions, world: World): Promis
     if (settings.lease === null) await collect(base, 0, signal);
     else {
       const identity = `${hostname()}_${randomUUID()}`;
-      const { client: _, ...rest } = base;
-      const lead = (token: number, held: AbortSignal): Promise<void> => collect({ ...rest, client }, token, held);
+      const lead = (token: number, held: AbortSignal): Promise<void> => collect(base, token, held);
       await leadByLease({ client, clock: world.clock, log, identity, ...settings.lease }, lead, signal);
     }
   } catch (error) {
@@ -120,14 +121,20 @@ async function collect({ settings, client, log, world, metrics, show }: Running,
   show(running);
   stack.defer(() => show(null));
   stack.use(await serveCollector(folder, () => running));
-  // The topic's writer ends after the collector: what that applies last is written too.
+  // Whatever ends first ends the rest. The topic's writer comes last: what the collector applies at its end is written too.
+  const ending = new AbortController();
   const publishing = new AbortController();
-  const published = await publish(settings, running, log, publishing.signal);
-  const framed = joinFrames(settings, running, log, world, signal);
+  const both = AbortSignal.any([signal, ending.signal]);
+  const publisher = await preparePublisher(settings, running, log);
+  const frames = await prepareFrames(settings, running, log, world);
+  const published = publisher?.run(publishing.signal);
+  const framed = frames?.run(both);
+  const followed = running.run(both);
   try {
-    await Promise.all([running.run(signal), tellReady(running, log, signal)]);
+    await Promise.race([followed, tellReady(running, log, both)]);
   } finally {
-    await framed;
+    ending.abort();
+    await Promise.allSettled([followed, framed]);
     await running.writer.flush(running.queue.status().durable).catch(() => undefined);
     publishing.abort();
     await published;
@@ -148,32 +155,29 @@ async function checked(client: ApiClient, folder: string, log: Log, signal: Abor
   }
 }
 
-/** Resolves with the work, which goes on until the signal aborts. */
-async function publish(
+async function preparePublisher(
   { kafka, folder }: InventorySettings,
   { store, writer }: Collector,
   log: Log,
-  signal: AbortSignal,
-): Promise<Promise<void>> {
-  if (kafka?.records === undefined) return Promise.resolve();
+): Promise<Publisher | null> {
+  if (kafka?.records === undefined) return null;
   const own = await makeKafka(kafka, (text) => log.debug({}, text));
   const publisher = createPublisher({ kafka: own, store, log, folder, ...kafka.records });
   writer.onApplied(() => publisher.wake());
-  return publisher.run(signal);
+  return publisher;
 }
 
-async function joinFrames(
+async function prepareFrames(
   { kafka, cluster }: InventorySettings,
   { queue }: Collector,
   log: Log,
   { clock }: World,
-  signal: AbortSignal,
-): Promise<void> {
-  if (kafka?.frames === undefined) return;
+): Promise<FramesReader | null> {
+  if (kafka?.frames === undefined) return null;
   const { topic, group = `trawler-inventory-${cluster}` } = kafka.frames;
   const own = await makeKafka(kafka, (text) => log.debug({}, text));
   const append = queue.append.bind(queue);
-  await createFramesReader({ kafka: own, log, topic, group, cluster, now: clock.now, append }).run(signal);
+  return createFramesReader({ kafka: own, log, topic, group, cluster, now: clock.now, append });
 }
 
 /** One line when it is in step, one when it no longer is. */

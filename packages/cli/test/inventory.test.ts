@@ -1,0 +1,176 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { InventoryRecord } from "@trawler/inventory";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ago, clean, formatCsv, formatTable } from "../src/commands/inventory-format.ts";
+import { queryOf } from "../src/commands/inventory-query.ts";
+import { main } from "../src/main.ts";
+import { PLAIN } from "../src/plan.ts";
+import type { World } from "../src/world.ts";
+
+const NOW = Date.parse("2026-11-30T12:00:00Z");
+
+function record(over: Partial<InventoryRecord> = {}): InventoryRecord {
+  const at = NOW - 60_000;
+  return {
+    cluster: "test",
+    kind: "Pod",
+    uid: "u1",
+    epoch: 0,
+    namespace: "shop",
+    name: "nightly-x1",
+    node: "node-a",
+    owners: [{ kind: "Job", name: "nightly", uid: "j1" }],
+    resourceVersion: "12",
+    generation: 1,
+    labels: {},
+    annotations: {},
+    phase: "Failed",
+    reason: null,
+    qosClass: null,
+    serviceAccount: null,
+    podIps: [],
+    hostIps: [],
+    resources: {},
+    containers: [],
+    exitCode: 3,
+    createdAt: "2026-11-30T11:58:00Z",
+    deletionTimestamp: null,
+    deletionGraceSeconds: null,
+    firstSeenAt: NOW - 120_000,
+    lastSeenAt: at,
+    end: { observedAt: at, evidence: "watch", finalState: "exact", notBefore: at, notAfter: at },
+    updates: 4,
+    gaps: [],
+    truncated: false,
+    payload: null,
+    ...over,
+  };
+}
+
+const answer = (...records: InventoryRecord[]) => ({ records, complete: true, gaps: [], next: null });
+
+describe("answers", () => {
+  test("a table shows name, state, exit code, node, owner and how it is known to be gone", () => {
+    const text = formatTable(answer(record()), NOW, PLAIN);
+    expect(text).toMatch(/shop +nightly-x1 +Failed +3 +node-a +Job\/nightly +2m0s +1m0s +watch +u1\n1 record\n/);
+  });
+
+  test("B25: an answer that meets a gap says that it may not be complete", () => {
+    const gap = { id: 4, stream: "pods", kind: "Pod", reason: "expired", from: 0, to: 1, note: "" } as const;
+    const text = formatTable(
+      { ...answer(record()), complete: false, gaps: [{ ...gap, fromVersion: null, toVersion: null }] },
+      NOW,
+      PLAIN,
+    );
+    expect(text).toContain("complete: no, it meets 1 gap");
+  });
+
+  test("what strangers named cannot move the cursor, nor become a formula in a spreadsheet", () => {
+    expect(clean("a\u001b[2Jb\u202e")).toBe("a [2Jb ");
+    expect(formatTable(answer(record({ name: "x\u001b]0;y\u0007" })), NOW, PLAIN)).not.toContain("\u001b");
+    expect(formatCsv(answer(record({ name: '=cmd|"x",1' })), NOW)).toContain(`"'=cmd|""x"",1"`);
+  });
+
+  test("spans have two units at most", () => {
+    expect([3_000, 310_000, 7_380_000, 360_000_000].map(ago)).toEqual(["3s", "5m10s", "2h3m", "4d4h"]);
+  });
+});
+
+describe("questions", () => {
+  const common = { kind: "Pod", output: "table" } as const;
+
+  test("times are given as such, as now, or as how long ago", () => {
+    expect(queryOf({ ...common, at: "10m" }, NOW)).toEqual({ kind: "Pod", between: [NOW - 600_000, NOW - 600_000] });
+    expect(queryOf({ ...common, between: ["2026-11-30T11:00:00Z", "now"] }, NOW).between).toEqual([
+      NOW - 3_600_000,
+      NOW,
+    ]);
+    expect(queryOf({ ...common, owner: "Job/nightly", deleted: true }, NOW)).toEqual({
+      kind: "Pod",
+      deleted: true,
+      owner: { kind: "Job", name: "nightly" },
+    });
+  });
+
+  test.each([
+    [{ at: "yesterday" }, "is no time"],
+    [{ between: ["now", "1h"] }, "the earlier one first"],
+    [{ between: ["now"] }, "takes two times"],
+    [{ at: "1h", between: ["2h", "1h"] }, "cannot be combined"],
+    [{ owner: "nightly" }, "write KIND/NAME"],
+    [{ limit: "0" }, "at least 1"],
+  ])("%j is refused with what is right", (options, message) => {
+    expect(() => queryOf({ ...common, ...options }, NOW)).toThrow(message);
+  });
+});
+
+describe("command line", () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "trawler-cli-"));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const trawl = async (...args: readonly string[]): Promise<{ code: number; out: string; err: string }> => {
+    const out: string[] = [];
+    const err: string[] = [];
+    const output = (to: string[]) => ({
+      terminal: false,
+      colours: false,
+      write: async (text: string) => void to.push(text),
+    });
+    const world: World = {
+      env: {},
+      userId: 1000,
+      clock: { now: () => NOW, monotonic: () => 0 },
+      stdout: output(out),
+      stderr: output(err),
+    };
+    const code = await main(args, world);
+    return { code, out: out.join(""), err: err.join("") };
+  };
+
+  test.each(["run", "query", "show", "gaps", "status", "refresh", "purge"])(
+    "%s has help with examples",
+    async (name) => {
+      const { code, out } = await trawl("inventory", name, "--help");
+      expect(code).toBe(0);
+      expect(out).toContain(`Examples:\n  trawl inventory ${name}`);
+    },
+  );
+
+  test("faults of the file name file, line, key, what belongs there and how to mend it; exit code 2", async () => {
+    const file = join(folder, "wrong.yaml");
+    writeFileSync(file, "writer: { every: 10 }\nkindz: []\nlease: { name: x }\nhttp: { port: 99999 }\n");
+    const { code, err } = await trawl("inventory", "run", "--config", file);
+    expect(code).toBe(2);
+    expect(err).toContain(`${file}:1:18: writer.every: found 10 (a number), expected`);
+    expect(err).toContain("kindz: unknown key");
+    expect(err).toContain("did you mean kinds?");
+    expect(err).toMatch(/lease\.namespace: missing/);
+    expect(err).toContain("http.port: found 99999");
+  });
+
+  test("the example file is right", async () => {
+    const example = new URL("../../../examples/inventory.yaml", import.meta.url).pathname;
+    const { code, err } = await trawl("inventory", "run", "--config", example);
+    // It is read without a fault: what is missing is a cluster to run in.
+    expect(err).toContain("this process runs in no cluster");
+    expect(code).toBe(2);
+  });
+
+  test("without a store the answer says how to get one; exit code 1", async () => {
+    const { code, err } = await trawl("inventory", "query", "--set", `state.folder=${folder}/none`);
+    expect(code).toBe(1);
+    expect(err).toContain("start one with trawl inventory run");
+  });
+
+  test("a refresh without a collector says so; a purge only counts", async () => {
+    const refresh = await trawl("inventory", "refresh", "Pod/shop/a", "--set", `state.folder=${folder}`);
+    expect(refresh).toMatchObject({ code: 1, err: expect.stringContaining("no collector runs") });
+    const purge = await trawl("inventory", "purge", "--set", `state.folder=${folder}`);
+    expect(purge).toMatchObject({ code: 2, err: expect.stringContaining("--dry-run") });
+  });
+});
