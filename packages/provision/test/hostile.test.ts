@@ -35,12 +35,18 @@ test.each([
     `{"apiVersion":"v1","kind":"Template","objects":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`,
     "TOO_LARGE",
   ],
+  [
+    "objects without end, in JSON",
+    `{"apiVersion":"v1","kind":"Template","objects":[${"{},".repeat(2_000_000)}{}]}`,
+    "TOO_LARGE",
+  ],
   ["1,001 objects", `${HEAD}objects:\n${"- {apiVersion: v1, kind: A}\n".repeat(1_001)}`, "TOO_LARGE"],
 ])("a bad template is refused, with a place: %s", (_, text, code) => {
   const { template, codes, faults } = faultsOf(text);
   expect(template).toBeNull();
   expect(codes).toContain(code);
   for (const { line, column, message } of faults) {
+    if (text.length > 5_000_000) continue; // No tree is built of it, so there are no places.
     expect(line).toBeGreaterThan(0);
     expect(column).toBeGreaterThan(0);
     expect(message.length).toBeLessThan(600);

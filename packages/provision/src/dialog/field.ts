@@ -10,11 +10,11 @@ import { placeOf } from "./place.ts";
 import type { Field } from "./types.ts";
 
 /** A Kubernetes quantity. Source: apimachinery's resource.Quantity grammar. */
-export const QUANTITY = "^[-+]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][-+]?[0-9]+)?$";
+const QUANTITY = "^[-+]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][-+]?[0-9]+)?$";
 /** A DNS-1123 label. */
 export const DNS_LABEL = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 /** Annotation of a template that lists the answers of a parameter, separated by commas. */
-export const OPTIONS_ANNOTATION = "trawler.dev/options.";
+const OPTIONS_ANNOTATION = "trawler.dev/options.";
 
 const LONG = 80;
 const INTEGER = /^-?(0|[1-9][0-9]{0,14})$/;

@@ -1,4 +1,4 @@
-import type { Path } from "./text.ts";
+import type { Path } from "./place.ts";
 import type { FaultCode, TemplateFault } from "./types.ts";
 
 /** More faults than this are not kept. */

@@ -2,9 +2,9 @@ import { emptyMap, isMap, type JsonMap, type JsonValue } from "../json.ts";
 import { describe } from "./describe.ts";
 import { type FaultList, pointer } from "./faults.ts";
 import { currentVersion, isClusterScoped } from "./kinds.ts";
+import type { Path } from "./place.ts";
 import { flatten, isListKind, merged, type SourceObject, withMetadata, withoutFixedNamespace } from "./prepare.ts";
 import { MAX_OBJECT, type Substitution } from "./substitute.ts";
-import type { Path } from "./text.ts";
 import type { Mode, ProcessedObject } from "./types.ts";
 
 interface ObjectOptions {

@@ -2,7 +2,7 @@ import { isList, isMap, type JsonMap, type JsonValue } from "../json.ts";
 import { describe } from "./describe.ts";
 import { checkExpression } from "./expression.ts";
 import { type FaultList, printable } from "./faults.ts";
-import type { Path } from "./text.ts";
+import type { Path } from "./place.ts";
 import type { Mode, Parameter } from "./types.ts";
 
 const NAME = /^[a-zA-Z0-9_]+$/;

@@ -1,5 +1,5 @@
 import { emptyMap, isList, isMap, type JsonMap } from "../json.ts";
-import type { Path } from "./text.ts";
+import type { Path } from "./place.ts";
 import type { Mode } from "./types.ts";
 import { REFERENCE } from "./uses.ts";
 

@@ -4,7 +4,8 @@ import { describe } from "./describe.ts";
 import { FaultList, pointer, printable } from "./faults.ts";
 import { nearest } from "./nearest.ts";
 import { readParameters } from "./parameters.ts";
-import { type Path, readText } from "./text.ts";
+import type { Path } from "./place.ts";
+import { readText } from "./text.ts";
 import type { FaultCode, Mode, Template, TemplateDocument, TemplateFault } from "./types.ts";
 
 const VERSIONS = ["template.openshift.io/v1", "v1"];

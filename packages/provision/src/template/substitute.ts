@@ -1,6 +1,6 @@
 import { emptyMap, isList, isMap, type JsonMap, type JsonValue, MAX_DEPTH, parseJson } from "../json.ts";
 import type { FaultList } from "./faults.ts";
-import type { Path } from "./text.ts";
+import type { Path } from "./place.ts";
 import type { Mode } from "./types.ts";
 import { REFERENCE, TYPED_REFERENCE } from "./uses.ts";
 

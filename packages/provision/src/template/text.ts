@@ -1,43 +1,15 @@
-import {
-  CST,
-  type Document,
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  Lexer,
-  LineCounter,
-  type Node,
-  parseAllDocuments,
-  type YAMLMap,
-} from "yaml";
-import { emptyMap, isMap as isJsonMap, type JsonMap, type JsonValue, MAX_DEPTH, parseJson } from "../json.ts";
-import { scalarSource, scalarValue } from "./scalar.ts";
-import type { FaultCode } from "./types.ts";
+import { CST, type Document, Lexer, LineCounter, type Node, parseAllDocuments } from "yaml";
+import { type JsonValue, MAX_DEPTH, parseJson } from "../json.ts";
+import type { Path, Place, TextFault } from "./place.ts";
+import { scalarSource } from "./scalar.ts";
+import { MAX_VALUES, TreeReader } from "./tree.ts";
 
 /** Longest text, characters. */
 export const MAX_TEXT: number = 8 * 1024 ** 2;
-/** Most values, aliases counted where they are used. */
-export const MAX_VALUES: number = 500_000;
-const MAX_TOKENS = 2_000_000;
+/** Most marks and scalars of a text: what its tree costs. */
+const MAX_TOKENS = 1_000_000;
 /** A text that is longer is weighed before a tree is built of it, and read as JSON where it is JSON. */
 const LONG_TEXT = 256 * 1024;
-
-export type Path = readonly (string | number)[];
-
-/** A place in a text, from 1. */
-export interface Place {
-  readonly line: number;
-  readonly column: number;
-}
-
-export interface TextFault {
-  readonly code: FaultCode;
-  readonly message: string;
-  readonly path: Path;
-  readonly place: Place | null;
-}
 
 /** A text as a value, with the way from a path back to its place. */
 export interface TextValue {
@@ -52,14 +24,17 @@ export interface TextValue {
 
 /** Reads YAML or JSON: one document, unique text keys, bounded depth and size. Never throws. */
 export function readText(text: string): TextValue {
-  const tooLarge = weigh(text);
-  if (tooLarge !== null)
-    return failed({ code: "TOO_LARGE", message: tooLarge, path: [], place: { line: 1, column: 1 } });
-  if (text.length > LONG_TEXT && text.trimStart().startsWith("{")) {
-    const value = readLongJson(text);
-    if (value !== undefined) return value;
+  const tooLarge = (message: string): TextValue =>
+    failed({ code: "TOO_LARGE", message, path: [], place: { line: 1, column: 1 } });
+  if (text.length > MAX_TEXT) return tooLarge(`the text has more than ${MAX_TEXT / 1024 ** 2} MiB; split the template`);
+  if (text.length <= LONG_TEXT) return readYaml(text);
+  if (text.trimStart().startsWith("{")) {
+    if (jsonValues(text) > MAX_VALUES) return tooLarge(`more than ${MAX_VALUES} values; split the template`);
+    const json = readLongJson(text);
+    if (json !== undefined) return json;
   }
-  return readYaml(text);
+  const why = weigh(text);
+  return why === null ? readYaml(text) : tooLarge(why);
 }
 
 function failed(...faults: readonly TextFault[]): TextValue {
@@ -68,15 +43,14 @@ function failed(...faults: readonly TextFault[]): TextValue {
 
 /** Why a text is too large to be parsed, before much memory is spent on it. */
 function weigh(text: string): string | null {
-  if (text.length > MAX_TEXT) return `the text has more than ${MAX_TEXT / 1024 ** 2} MiB; split the template`;
-  if (text.length <= LONG_TEXT) return null;
   let tokens = 0;
   let depth = 0;
   let onLine = 0;
   for (const token of new Lexer().lex(text)) {
     if (++tokens > MAX_TOKENS) return "the text has too many parts; split the template";
+    // A token of one character is a mark: [ and { open, ] and } close, - and ? nest within a line.
+    if (token.length > 1) continue;
     const first = token.charCodeAt(0);
-    // [ and { open, ] and } close; - and ? nest within a line.
     if (first === 0x5b || first === 0x7b) depth++;
     else if (first === 0x5d || first === 0x7d) depth--;
     else if (first === 0x0a) onLine = 0;
@@ -89,6 +63,19 @@ function weigh(text: string): string | null {
   return null;
 }
 
+/** About how many values a JSON text has: the marks outside of its texts. */
+function jsonValues(text: string): number {
+  let count = 0;
+  let inText = false;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === 0x22) inText = !inText;
+    else if (inText && code === 0x5c) index++;
+    else if (!inText && (code === 0x2c || code === 0x5b || code === 0x7b)) count++;
+  }
+  return count;
+}
+
 /** Many times faster than YAML; places are looked up only once something is wrong. */
 function readLongJson(text: string): TextValue | undefined {
   let value: JsonValue;
@@ -99,7 +86,7 @@ function readLongJson(text: string): TextValue | undefined {
   }
   let yaml: TextValue | null = null;
   const slow = (): TextValue => {
-    yaml ??= readYaml(text);
+    yaml ??= weigh(text) === null ? readYaml(text) : failed();
     return yaml;
   };
   return { value, faults: [], place: (path) => slow().place(path), source: (path) => slow().source(path) };
@@ -172,113 +159,4 @@ function readYaml(text: string): TextValue {
     },
     source: (path) => scalarSource(find(path)?.value ?? null),
   };
-}
-
-/** Turns a tree of nodes into a value and remembers anchors, which stand before their aliases. */
-class TreeReader {
-  readonly faults: TextFault[] = [];
-  readonly #place: (offset: number) => Place;
-  readonly #anchors = new Map<string, Node>();
-  #values = 0;
-
-  constructor(place: (offset: number) => Place) {
-    this.#place = place;
-  }
-
-  convert(node: unknown, path: Path, depth: number): JsonValue {
-    if (!isNode(node)) return null;
-    if (++this.#values > MAX_VALUES) {
-      if (this.#values > MAX_VALUES + 1) return null;
-      return this.#fault(
-        "TOO_LARGE",
-        node,
-        path,
-        `more than ${MAX_VALUES} values, aliases counted where they are used; write less`,
-      );
-    }
-    if (depth > MAX_DEPTH)
-      return this.#fault("TOO_LARGE", node, path, `nested deeper than ${MAX_DEPTH}; write it flatter`);
-    if (isAlias(node)) {
-      const target = this.#anchors.get(node.source);
-      if (!target) return this.#fault("SYNTAX", node, path, "an alias without its anchor; define the anchor before it");
-      return this.convert(target, path, depth + 1);
-    }
-    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
-    if (isScalar(node)) {
-      const value = scalarValue(node);
-      return value === undefined
-        ? this.#fault("INVALID", node, path, "a number that JSON does not have; give a finite one")
-        : value;
-    }
-    if (isSeq(node)) return node.items.map((item, index) => this.convert(item, [...path, index], depth + 1));
-    return isMap(node) ? this.#map(node, path, depth) : null;
-  }
-
-  #map(node: YAMLMap, path: Path, depth: number): JsonMap {
-    const map = emptyMap();
-    const merged = emptyMap();
-    for (const { key, value } of node.items) {
-      if (!isScalar(key)) {
-        this.#fault("INVALID", isNode(key) ? key : node, path, "a key that is no text; write it as a word");
-        continue;
-      }
-      if (isMerge(key)) {
-        this.#merge(merged, this.convert(value, path, depth + 1), key, path);
-        continue;
-      }
-      const name = typeof key.value === "string" ? key.value : (scalarSource(key) ?? String(key.value));
-      const at = [...path, name];
-      if (Object.hasOwn(map, name))
-        this.#fault("DUPLICATE_KEY", key, at, "this key stands twice in its map; remove one");
-      map[name] = this.convert(value, at, depth + 1);
-    }
-    for (const [name, value] of Object.entries(merged)) if (!Object.hasOwn(map, name)) map[name] = value;
-    return map;
-  }
-
-  #merge(into: Record<string, JsonValue>, value: JsonValue, key: Node, path: Path): void {
-    for (const source of Array.isArray(value) ? value : [value]) {
-      if (!isJsonMap(source)) {
-        this.#fault("INVALID", key, path, "<< takes a map or a list of maps");
-        continue;
-      }
-      for (const [name, item] of Object.entries(source)) if (!Object.hasOwn(into, name)) into[name] = item;
-    }
-  }
-
-  /** The key and the value at a path; aliases are followed. */
-  find(root: unknown, path: Path): { readonly key: Node | null; readonly value: Node | null } | null {
-    let key: Node | null = null;
-    let node = this.#follow(root);
-    for (const step of path) {
-      if (isSeq(node) && typeof step === "number") {
-        key = null;
-        node = this.#follow(node.items[step]);
-      } else if (isMap(node)) {
-        const pair = node.items.findLast(
-          (item) => isScalar(item.key) && (item.key.value === step || item.key.source === step),
-        );
-        if (!pair || !isNode(pair.key)) return null;
-        key = pair.key;
-        node = this.#follow(pair.value);
-      } else return null;
-      if (key === null && node === null) return null;
-    }
-    return { key, value: node };
-  }
-
-  #follow(node: unknown): Node | null {
-    if (isAlias(node)) return this.#anchors.get(node.source) ?? null;
-    return isNode(node) ? node : null;
-  }
-
-  #fault(code: FaultCode, node: Node, path: Path, message: string): null {
-    if (this.faults.length < 1_000)
-      this.faults.push({ code, message, path, place: node.range ? this.#place(node.range[0]) : null });
-    return null;
-  }
-}
-
-function isMerge(key: Node): boolean {
-  return isScalar(key) && key.value === "<<" && key.source === "<<" && key.type === "PLAIN";
 }

@@ -1,5 +1,5 @@
 import { isList, isMap, type JsonMap, type JsonValue } from "../json.ts";
-import type { Path } from "./text.ts";
+import type { Path } from "./place.ts";
 
 /** One place where a template refers to a parameter (declared or not). */
 export interface Use {
@@ -24,7 +24,7 @@ export const TYPED_REFERENCE: RegExp = /^\$\{\{([a-zA-Z0-9_]+)\}\}$/;
 const INNER_TYPED = /\$\{\{([a-zA-Z0-9_]+)\}\}/g;
 
 /** All references in a value, at any depth, in keys and texts, in the order of the text. */
-export function findUses(value: JsonValue, path: Path): readonly Use[] {
+function findUses(value: JsonValue, path: Path): readonly Use[] {
   const uses: Use[] = [];
   walk(value, path, uses);
   return uses;
