@@ -59,7 +59,7 @@ export function addProvisionRuns(
   on(named("status", "The report of a run: type, id and state of every object."), (module) => module.status);
   on(named("logs", "What a run did, line by line."), (module) => module.logs);
   on(named("resume", "Go on with a run that was cut off, or that left objects out."), (module) => module.resume);
-  on(named("cancel", "Stop a run, and undo it by its policy."), (module) => module.cancel);
+  on(named("cancel", "Stop a run as a failure would; one that was cut off is rolled back."), (module) => module.cancel);
   on(named("rollback", "Remove what a run that did not succeed has left."), (module) => module.rollback);
   on(named("retire", "Remove all that a run made."), (module) => module.retireRun);
 }

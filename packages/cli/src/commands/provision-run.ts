@@ -18,6 +18,8 @@ import { formatReport } from "./provision-report.ts";
 
 export interface OutputOptions {
   readonly output?: "table" | "json";
+  /** Secrets in the template's message. */
+  readonly showSecrets?: boolean;
 }
 
 export type Action = "work" | "resume" | "undo" | "retire";
@@ -59,7 +61,8 @@ export async function conduct(
     const message = context.sealed?.message ?? null;
     const report = await perform(context, action, stop.signal, world);
     watcher.end();
-    const shown = report.state === "SUCCEEDED" && message !== null ? `\n${message.trim()}\n` : "";
+    const clean = message === null || options.showSecrets === true ? message : context.redact(message);
+    const shown = report.state === "SUCCEEDED" && clean !== null ? `\n${clean.trim()}\n` : "";
     const text = options.output === "json" ? `${JSON.stringify(report)}\n` : `${formatReport(report)}${shown}`;
     await world.stdout.write(text);
     return exitCode(report.state);

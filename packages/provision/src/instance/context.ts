@@ -86,7 +86,8 @@ export class Context {
 
   setRun(change: Partial<Run>): void {
     const before = this.#run;
-    const headline = before.headline ?? change.headline ?? null;
+    // The first one stays, until a new attempt takes it back.
+    const headline = change.headline === null ? null : (before.headline ?? change.headline ?? null);
     this.#run = { ...before, ...change, headline: headline === null ? null : this.redact(headline) };
     this.journal.writeRun(this.#run);
     if (this.#run.state !== before.state) {

@@ -17,7 +17,14 @@ export interface WorkOptions {
 export async function work(context: Context, { resumed, ask }: WorkOptions): Promise<Report> {
   const { settings, state } = context.run;
   if (state === "ROLLING_BACK") return undo(context);
-  context.setRun({ state: "CREATING", endedAt: null });
+  context.setRun({
+    state: "CREATING",
+    endedAt: null,
+    headline: null,
+    rollback: "notNeeded",
+    leftovers: [],
+    evidence: [],
+  });
   const created = await createAll(context, resumed, AbortSignal.timeout(settings.createTimeout));
   let reached = created;
   if (created && settings.until !== "created") {

@@ -27,8 +27,8 @@ export async function place(
       void findings.push({ severity: "error", check, index, message: `${title}: ${message}` });
     const found = await cluster.typeOf(apiVersion, kind);
     if (found !== null && "ok" in found) {
-      refuse("server", found.ok ? "no answer" : found.error.message);
-      continue;
+      const message = found.ok ? "no answer" : found.error.message;
+      return { objects: [], findings: [{ severity: "error", check: "server", index: null, message }] };
     }
     const own = defined.find((type) => type.apiVersion === apiVersion && type.kind === kind);
     const type: ResourceType | undefined = found ?? own;

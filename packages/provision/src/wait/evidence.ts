@@ -25,7 +25,8 @@ export async function collectEvidence(context: Context): Promise<readonly Eviden
   const evidence: Evidence[] = [];
   for (const item of suspects.slice(0, MOST_OBJECTS)) {
     const lines = [...(await ofObject(context, item)), ...(await ofPods(context, item))];
-    const clean = lines.map((line) => context.redact(line).slice(0, LINE_CAP));
+    // Logs are the container's own words: nothing of them may steer a terminal.
+    const clean = lines.map((line) => context.redact(line.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")).slice(0, LINE_CAP));
     if (clean.length > 0) evidence.push({ index: item.index, lines: clean });
   }
   return evidence;
