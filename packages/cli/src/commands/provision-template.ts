@@ -6,7 +6,6 @@ import {
   isFatal,
   listTemplates,
   type Mode,
-  type ProcessedTemplate,
   type ProcessResult,
   previewDialog,
   processTemplate,
@@ -66,16 +65,6 @@ export async function plan(options: PlanOptions, world: World): Promise<number> 
     await world.stdout.write(output === "json" ? `${JSON.stringify(data, null, 2)}\n` : printYaml(data));
   }
   return refused ? REFUSED : 0;
-}
-
-/** The one template that `-f` names, with its values; null where faults were told on stderr. */
-export async function loadTemplate(options: TemplateOptions, world: World): Promise<ProcessedTemplate | null> {
-  const files = await templateFiles(options.file);
-  if (files.length > 1)
-    throw new TrawlerError("TRAWLER_CONFIG_INVALID", `${files.length} files are named; name one template`);
-  const [result] = await processFiles(files, options);
-  await writeFaults(result?.faults ?? [], world);
-  return result?.template ?? null;
 }
 
 /** Processes every file with the same values. Names that only some of several templates have are right for all. */

@@ -2,7 +2,7 @@ import type { JsonMap } from "../json.ts";
 
 /**
  * How a template is read. `compat` does what the template processor of OpenShift does, with errors for its panics.
- * `strict` (the default everywhere) refuses what is ambiguous or lossy there: see `docs/provisioning.md`.
+ * `strict` (the default everywhere) refuses what is ambiguous or lossy there: see `docs/templates.md`.
  */
 export type Mode = "strict" | "compat";
 
