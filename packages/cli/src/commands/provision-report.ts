@@ -31,7 +31,7 @@ function headOf({ instance, template, state, namespace }: Report): string {
   return `${state} ${template ?? "template"}${where}, instance ${instance}`;
 }
 
-export function table(items: readonly Item[]): readonly string[] {
+function table(items: readonly Item[]): readonly string[] {
   const rows = items.map((item) => [
     String(item.index + 1),
     titleOf(item),

@@ -4,7 +4,7 @@ import { metadataOf } from "./read.ts";
 /** Label: the run that made the object. */
 export const INSTANCE_LABEL = "trawler.dev/instance";
 /** Annotation: its place among the objects of the run. */
-export const OBJECT_ANNOTATION = "trawler.dev/object";
+const OBJECT_ANNOTATION = "trawler.dev/object";
 const TEMPLATE_ANNOTATION = "trawler.dev/template";
 const DIGEST_ANNOTATION = "trawler.dev/template-digest";
 /** Annotation that an author may set: the wave in which the object is created, a whole number. */

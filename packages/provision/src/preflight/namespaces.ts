@@ -3,7 +3,7 @@ import { metadataOf } from "../cluster/read.ts";
 import type { ResourceType } from "../cluster/types.ts";
 import type { Finding, PlannedObject } from "./types.ts";
 
-export const NAMESPACE_TYPE: ResourceType = {
+const NAMESPACE_TYPE: ResourceType = {
   apiVersion: "v1",
   group: "",
   version: "v1",
