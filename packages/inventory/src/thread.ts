@@ -5,6 +5,8 @@ export function startThread(name: string, from: string, workerData: unknown): Wo
   const source = from.endsWith(".ts");
   return new Worker(new URL(`${name}${source ? ".ts" : ".js"}`, from), {
     workerData,
+    // What is made here dies young: a larger nursery only takes memory.
+    resourceLimits: { maxYoungGenerationSizeMb: 8 },
     execArgv: ["--disable-warning=ExperimentalWarning", ...(source ? ["--conditions=@trawler/source"] : [])],
   });
 }

@@ -15,16 +15,25 @@ export function encodeEvent(event: InventoryEvent): EncodedEvent {
   return { head: JSON.stringify(head), payload };
 }
 
-/** What is written of a payload. */
-export function storedPayload(payload: Uint8Array): Uint8Array | null {
-  return payload.length === 0 ? null : pack(payload);
+/** What is written of the payloads of one commit, which stand one after another; null where there are none. */
+export function packPayloads(bytes: Uint8Array, lengths: readonly number[]): Uint8Array | null {
+  const size = lengths.reduce((sum, length) => sum + length, 0);
+  return size === 0 ? null : pack(bytes.subarray(0, size));
 }
 
-export function decodeEvent(head: string, stored: Uint8Array | null): InventoryEvent {
-  // We wrote it ourselves: its shape is ours.
-  const event: InventoryEvent = JSON.parse(head);
-  if (!carriesPayload(event)) return event;
-  return { ...event, payload: stored === null ? NONE : unpack(stored) };
+/** The events of one commit. */
+export function decodeEvents(heads: string, lengths: string, packed: Uint8Array | null): InventoryEvent[] {
+  const bytes = packed === null ? NONE : unpack(packed);
+  const sizes = lengths.split(",").map(Number);
+  let at = 0;
+  return heads.split("\n").map((head, index) => {
+    // We wrote it ourselves: its shape is ours.
+    const event: InventoryEvent = JSON.parse(head);
+    const end = at + (sizes[index] ?? 0);
+    const payload = bytes.subarray(at, end);
+    at = end;
+    return carriesPayload(event) ? { ...event, payload } : event;
+  });
 }
 
 function carriesPayload(event: InventoryEvent): event is Extract<InventoryEvent, { payload: Uint8Array }> {

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { numberOf, openForWriting, textOf, transaction } from "../sqlite.ts";
-import { storedPayload } from "./codec.ts";
+import { packPayloads } from "./codec.ts";
 
 const PAGE = 8192;
-/** Released in steps of so many rows, so that no append waits long for it. */
+/** Released in steps of so many events, so that no append waits long for it. */
 const RELEASE_STEP = 1000;
 
-/** The queue's file, used by its thread alone. Synchronous; what throws has changed nothing. */
+/** The queue's file: one row for each commit. Used by its thread alone. Synchronous; what throws has changed nothing. */
 export interface QueueFile {
   readonly identity: string;
   durable(): number;
@@ -30,15 +30,11 @@ export function openQueueFile(file: string, maxBytes: number): QueueFile {
     released: () => open.released,
     append: (heads, lengths, bytes) => {
       const from = open.durable;
-      transaction(open.database, () => {
-        let at = 0;
-        heads.forEach((head, index) => {
-          const end = at + (lengths[index] ?? 0);
-          open.insert.run(from + index + 1, head, storedPayload(bytes.subarray(at, end)));
-          at = end;
-        });
-      });
-      open.durable = from + heads.length;
+      const to = from + heads.length;
+      // One row, packed as one: objects of a kind have much in common.
+      const packed = packPayloads(bytes, lengths);
+      transaction(open.database, () => open.insert.run(to, from + 1, heads.join("\n"), lengths.join(), packed));
+      open.durable = to;
       return open.durable;
     },
     release: (sequence) => {
@@ -81,18 +77,20 @@ function connect(file: string, maxBytes: number): Connection {
   try {
     database.exec(`PRAGMA max_page_count = ${Math.max(16, Math.floor(maxBytes / PAGE))};
       CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-      CREATE TABLE IF NOT EXISTS events (sequence INTEGER PRIMARY KEY, head TEXT NOT NULL, payload BLOB) STRICT;`);
+      CREATE TABLE IF NOT EXISTS events (
+        last INTEGER PRIMARY KEY, first INTEGER NOT NULL, heads TEXT NOT NULL, lengths TEXT NOT NULL, payloads BLOB
+      ) STRICT;`);
     database
       .prepare("INSERT OR IGNORE INTO state VALUES ('identity', ?), ('released', '0'), ('format', '1')")
       .run(randomUUID());
     const state = database.prepare("SELECT value FROM state WHERE name = ?");
     const released = Number(state.get("released")?.["value"] ?? 0);
-    const newest = numberOf(database.prepare("SELECT max(sequence) AS newest FROM events").get()?.["newest"]);
+    const newest = numberOf(database.prepare("SELECT max(last) AS newest FROM events").get()?.["newest"]);
     return {
       database,
       identity: textOf(state.get("identity")?.["value"]) ?? "",
-      insert: database.prepare("INSERT INTO events VALUES (?, ?, ?)"),
-      remove: database.prepare("DELETE FROM events WHERE sequence <= ?"),
+      insert: database.prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?)"),
+      remove: database.prepare("DELETE FROM events WHERE last <= ?"),
       setReleased: database.prepare("UPDATE state SET value = ? WHERE name = 'released'"),
       pages: database.prepare("PRAGMA page_count"),
       free: database.prepare("PRAGMA freelist_count"),

@@ -1,6 +1,6 @@
 import type { QueuedEvent } from "../events.ts";
 import { bytesOf, numberOf, openForReading, textOf } from "../sqlite.ts";
-import { decodeEvent, sizeOf } from "./codec.ts";
+import { decodeEvents, sizeOf } from "./codec.ts";
 
 /** Reads a queue's file beside its thread. What it sees is durable. */
 export interface QueueReader extends Disposable {
@@ -10,18 +10,36 @@ export interface QueueReader extends Disposable {
 
 export function openQueueReader(file: string): QueueReader {
   const database = openForReading(file);
-  const rows = database.prepare(
-    "SELECT sequence, head, payload FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?",
-  );
+  const next = database.prepare("SELECT * FROM events WHERE last > ? ORDER BY last LIMIT 1");
+  // What is left of the commit that was read last.
+  let left: QueuedEvent[] = [];
+
+  const commitAfter = (after: number): QueuedEvent[] => {
+    if (left[0]?.sequence === after + 1) return left;
+    const row = next.get(after);
+    const first = numberOf(row?.["first"]);
+    if (row === undefined) return [];
+    const events = decodeEvents(textOf(row["heads"]) ?? "", textOf(row["lengths"]) ?? "", bytesOf(row["payloads"]));
+    return events
+      .map((event, index) => ({ sequence: first + index, event }))
+      .filter(({ sequence }) => sequence > after);
+  };
+
   return {
     read: (after, limit, maxBytes) => {
       const found: QueuedEvent[] = [];
       let bytes = 0;
-      for (const row of rows.iterate(after, limit)) {
-        const event = decodeEvent(textOf(row["head"]) ?? "null", bytesOf(row["payload"]));
-        found.push({ sequence: numberOf(row["sequence"]), event });
-        bytes += sizeOf(event);
-        if (bytes >= maxBytes) break;
+      while (found.length < limit && bytes < maxBytes) {
+        const commit = commitAfter(found.at(-1)?.sequence ?? after);
+        let taken = 0;
+        for (const queued of commit) {
+          if (found.length >= limit || bytes >= maxBytes) break;
+          found.push(queued);
+          bytes += sizeOf(queued.event);
+          taken += 1;
+        }
+        left = commit.slice(taken);
+        if (taken === 0) break;
       }
       return found;
     },
