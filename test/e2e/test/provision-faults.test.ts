@@ -216,6 +216,57 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     await removeNamespace(place);
   });
 
+  test("R7: a volume claim that was bound is kept, and so is the namespace that would take it along", async () => {
+    const place = `${namespace}-data`;
+    const volume = {
+      apiVersion: "v1",
+      kind: "PersistentVolume",
+      metadata: { name: place },
+      spec: {
+        capacity: { storage: "1Mi" },
+        accessModes: ["ReadWriteOnce"],
+        persistentVolumeReclaimPolicy: "Retain",
+        hostPath: { path: "/nowhere" },
+        claimRef: { namespace: place, name: "data" },
+      },
+    };
+    await kubectl(["delete", "persistentvolume", place, "--ignore-not-found"]);
+    await apply(volume);
+    const claim = {
+      apiVersion: "v1",
+      kind: "PersistentVolumeClaim",
+      metadata: { name: "data" },
+      spec: {
+        storageClassName: "",
+        volumeName: place,
+        accessModes: ["ReadWriteOnce"],
+        resources: { requests: { storage: "1Mi" } },
+      },
+    };
+    const bound = async (): Promise<boolean> =>
+      JSON.stringify(await objectOf("persistentvolumeclaim", place, "data")).includes('"phase":"Bound"');
+    await using proxy = await faultProxy(async ({ creates, name }) => {
+      if (creates && name === "b") await waitFor("the claim to be bound", bound);
+      return undefined;
+    });
+    const line = ["--create-namespace", "-n", place, "--no-dry-run", "--parallel", "1"];
+    const done = await trawl.apply([claim, configMap("a"), invalid("b")], { server: proxy.url }, ...line);
+    expect([done.code, done.report.state, done.report.rollback]).toEqual([4, "PARTIAL", "incomplete"]);
+    expect(states(done)).toEqual([
+      `Namespace ${place}: kept`,
+      "PersistentVolumeClaim data: kept",
+      "ConfigMap a: rolledBack",
+      "ConfigMap b: failed",
+    ]);
+    expect(await bound()).toBe(true);
+    expect(done.report.leftovers.map(({ command }) => command)).toEqual([
+      `kubectl delete namespaces ${place}`,
+      `kubectl delete persistentvolumeclaims data -n ${place}`,
+    ]);
+    await removeNamespace(place);
+    await kubectl(["delete", "persistentvolume", place, "--wait=false"]);
+  });
+
   test("a namespace that is being deleted: refused before, told and not retried for ever in the middle", async () => {
     const place = `${namespace}-ending`;
     await apply({

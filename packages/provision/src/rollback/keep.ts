@@ -4,9 +4,11 @@ import { INSTANCE_LABEL } from "../cluster/marks.ts";
 import { listOf, metadataOf, recordOf, textOf } from "../cluster/read.ts";
 import type { ResourceType } from "../cluster/types.ts";
 import type { Context } from "../instance/context.ts";
-import type { Item } from "../journal/record.ts";
+import type { Item, ItemStatus } from "../journal/record.ts";
+import { titleOf } from "../report/names.ts";
 
 const POLL = 500;
+const LEFT: readonly ItemStatus[] = ["created", "unknown", "kept", "rollbackFailed"];
 
 /** Why an object of ours is better left where it is; null where nothing stands against its deletion. */
 export async function reasonToKeep(context: Context, item: Item, deadline: AbortSignal): Promise<string | null> {
@@ -26,8 +28,17 @@ async function volume({ cluster, run }: Context, { type, namespace: place, name,
   return bound === "" ? null : `it was bound to volume ${bound} and may hold data`;
 }
 
+/** What of this run is left among those that would be taken along: a volume with data, an object that will not go. */
+function stillHeld({ items }: Context, holds: (item: Item) => boolean): string | null {
+  const left = items.find((item) => LEFT.includes(item.status) && holds(item));
+  return left === undefined ? null : `it holds ${titleOf(left)}, which is left`;
+}
+
 /** A definition takes all objects of its kind along. */
-async function definition({ cluster, run }: Context, { type, name, uid }: Item): Promise<string | null> {
+async function definition(context: Context, { type, name, uid }: Item): Promise<string | null> {
+  const { cluster, run } = context;
+  const held = stillHeld(context, (item) => `${item.type.plural}.${item.type.group}` === name);
+  if (held !== null) return held;
   const outcome = await cluster.read(type, null, name ?? "");
   if (!outcome.ok || metadataOf(outcome.object).uid !== uid) return null;
   for (const own of definedTypes(outcome.object).slice(0, 1)) {
@@ -41,6 +52,8 @@ async function definition({ cluster, run }: Context, { type, name, uid }: Item):
 
 /** A namespace takes along all that lies in it. What has an owner, or is being deleted, gets time to go first. */
 async function namespace(context: Context, { name, type, uid }: Item, deadline: AbortSignal): Promise<string | null> {
+  const held = stillHeld(context, (item) => item.namespace === name);
+  if (held !== null) return held;
   const now = await context.cluster.read(type, null, name ?? "");
   if (!now.ok || metadataOf(now.object).uid !== uid) return null;
   const types = await context.cluster.namespacedTypes();
