@@ -93,6 +93,20 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     expect(await namesOf("configmap", namespace)).toEqual([]);
   });
 
+  test("cancel ends a run of another process, which undoes what it made; meanwhile nobody else may take it", async () => {
+    const bad = deployment(namespace, "bad", 1, { containers: [{ image: "none.example.test/none:1" }] });
+    const spawned = await trawl.spawnApply([configMap("a"), bad], {}, "--until", "ready");
+    await waitFor("it to wait", () => spawned.stderr.includes("WAITING"));
+    const instance = await trawl.instance();
+    const taken = await trawl.command("rollback", instance);
+    expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining("at work in another process")]);
+    const cancelled = await trawl.command("cancel", instance);
+    const done = await spawned.done;
+    expect([done.code, done.report.state, done.report.headline]).toEqual([1, "FAILED", "cancelled"]);
+    expect(cancelled.report).toEqual(done.report);
+    expect(await namesOf("configmaps,deployments", namespace)).toEqual([]);
+  });
+
   test("two runs of the same names at once: one SUCCEEDED, the other FAILED, and neither removes what the other made", async () => {
     let arrived = 0;
     const both = Promise.withResolvers<void>();
