@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { KubeConfig, type KubernetesObject, makeInformer } from "@kubernetes/client-node";
+import { KubeConfig, type KubernetesListObject, type KubernetesObject, makeInformer } from "@kubernetes/client-node";
 import { type FakeApi, fakeApi } from "@trawler/testkit";
 import { describe, expect, test } from "vitest";
 import { createApiClient, createReflector, tokenTarget } from "../src/index.ts";
@@ -39,7 +39,7 @@ async function watched(setup: (api: FakeApi) => void): Promise<Watched> {
     currentContext: "c",
   });
   const informer: string[] = [];
-  const list = async () => await (await fetch(`${api.url}${PODS}`)).json();
+  const list = async () => (await (await fetch(`${api.url}${PODS}`)).json()) as KubernetesListObject<KubernetesObject>;
   const library = makeInformer<KubernetesObject>(config, PODS, list);
   for (const [name, sign] of [
     ["add", "+"],
