@@ -24,7 +24,7 @@ export function pod(
   };
 }
 
-export interface Running extends AsyncDisposable {
+interface Running extends AsyncDisposable {
   readonly collector: Collector;
   /** Ends it as a stop does. */
   stop(): Promise<void>;

@@ -8,7 +8,7 @@ import { answer, boundedServer, type Listening, listen } from "../http.ts";
 const REFRESH_MILLISECONDS = 15_000;
 const MOST_ANSWER = 8 * 1024 ** 2;
 
-export function socketPath(folder: string): string {
+function socketPath(folder: string): string {
   return join(folder, "inventory.sock");
 }
 

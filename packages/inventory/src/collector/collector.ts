@@ -14,8 +14,8 @@ import type { Held } from "./object.ts";
 import { createKindReader, type KindReader, type KindStatus, type ReflectorTuning } from "./reader.ts";
 import { type RefreshTarget, readObjectEvent } from "./refresh.ts";
 
-/** Names of the two files in the state folder. */
-export const QUEUE_FILE = "queue.db";
+/** Names of the two files in the state folder; the second is read by others too. */
+const QUEUE_FILE = "queue.db";
 export const STORE_FILE = "inventory.db";
 
 export interface CollectorOptions {

@@ -105,7 +105,7 @@ function isEnded({ headers }: KafkaMessage): boolean {
 }
 
 /** Null where the frame is not the last one of a pod of ours. */
-export function figuresEvent(
+function figuresEvent(
   payload: Uint8Array,
   cluster: string,
   receivedAt: number,
