@@ -105,11 +105,7 @@ function isEnded({ headers }: KafkaMessage): boolean {
 }
 
 /** Null where the frame is not the last one of a pod of ours. */
-function figuresEvent(
-  payload: Uint8Array,
-  cluster: string,
-  receivedAt: number,
-): FiguresEvent | "malformed" | null {
+function figuresEvent(payload: Uint8Array, cluster: string, receivedAt: number): FiguresEvent | "malformed" | null {
   const frame = parse(payload);
   if (!isRecord(frame) || !isRecord(frame["resource"])) return "malformed";
   if (frame["reason"] !== "ended") return null;
