@@ -41,10 +41,11 @@ export async function createInventoryMetrics(status: () => CollectorStatus | nul
   const restarts = counter("restarts_total", "Watches that were begun anew, by the reason.", ["kind", "reason"]);
   const lists = counter("lists_total", "Complete lists that were read.", ["kind"]);
   const gaps = counter("gaps_total", "Losses of continuity in this run, by the reason.", ["kind", "reason"]);
-  const odd = counter("odd_events_total", "Events that were not taken as they came: stale, malformed, oversized.", [
-    "kind",
-    "what",
-  ]);
+  const odd = counter(
+    "odd_events_total",
+    "Events that were stale, malformed or oversized, and what only a safety list showed (drift).",
+    ["kind", "what"],
+  );
   const depth = gauge("queue_events", "Durable events that are not in the store yet.");
   const bytes = gauge("queue_bytes", "Bytes of the queue's file that hold events.");
   const pending = gauge("queue_pending_events", "Received events that are not durable yet.");
@@ -71,6 +72,7 @@ export async function createInventoryMetrics(status: () => CollectorStatus | nul
       odd.inc({ kind, what: "stale_list" }, reflector.staleLists);
       odd.inc({ kind, what: "malformed" }, reflector.malformed);
       odd.inc({ kind, what: "oversized" }, reflector.oversized);
+      odd.inc({ kind, what: "drift" }, reflector.drift);
     }
     const { queue, writer } = now;
     depth.set(now.depth);
