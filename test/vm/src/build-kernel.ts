@@ -13,7 +13,7 @@ export interface Kernel {
 }
 
 /** Paths in the answer of `modprobe --show-depends`, in the order in which they must be loaded. */
-export const modulesToLoad = (answer: string): string[] => [
+const modulesToLoad = (answer: string): string[] => [
   ...new Set(
     answer
       .split("\n")

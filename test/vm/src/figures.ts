@@ -12,7 +12,7 @@ export interface CgroupFigures {
   readonly devices: ReadonlyMap<string, DeviceFigures>;
 }
 
-export interface DeviceFigures {
+interface DeviceFigures {
   readonly readBytes: number;
   readonly writtenBytes: number;
   readonly readOperations: number;

@@ -23,7 +23,7 @@ const processOne: Readonly<Record<CgroupDriver, string>> = {
 };
 
 /** qemu's arguments. No KVM, which is there in name only on many machines, and no network. */
-export const machineArguments = ({ guest, driver, dataDisk, work }: MachineOptions): string[] => {
+const machineArguments = ({ guest, driver, dataDisk, work }: MachineOptions): string[] => {
   const drive = (file: string, more: string): string[] => ["-drive", `file=${file},format=raw,if=virtio,${more}`];
   const kernel = [
     "console=ttyS0 quiet panic=-1 psi=1 mitigations=off audit=0 random.trust_cpu=1",

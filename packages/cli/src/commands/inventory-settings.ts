@@ -174,7 +174,7 @@ interface SettingsText {
   readonly kafka?: InventoryKafka | undefined;
 }
 
-export interface InventoryKafka extends KafkaSettings {
+interface InventoryKafka extends KafkaSettings {
   readonly records?: { readonly topic: string; readonly createTopic: boolean; readonly partitions: number } | undefined;
   readonly frames?: { readonly topic: string; readonly group?: string | undefined } | undefined;
 }

@@ -40,7 +40,7 @@ export interface Facts
 }
 
 /** Bounds of what one record keeps of its past: the first ones and the latest ones stay. */
-export const PAST = { first: 16, latest: 112 } as const;
+const PAST = { first: 16, latest: 112 } as const;
 
 /** Appends within the bounds. */
 export function appendBounded<T>(list: readonly T[], item: T): readonly T[] {

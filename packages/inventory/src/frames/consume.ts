@@ -16,7 +16,7 @@ export interface FramesOptions {
   readonly sleep?: Sleep;
 }
 
-export interface FramesStatus {
+interface FramesStatus {
   readonly joined: number;
   readonly malformed: number;
   readonly fault: string | null;

@@ -56,7 +56,7 @@ const OWNED = `WITH RECURSIVE owned (uid) AS (
   UNION SELECT uid FROM records WHERE kind = ? AND name = ?
   UNION SELECT records.uid FROM records JOIN owned ON records.owner_uid = owned.uid)`;
 
-export function asRow(row: Readonly<Record<string, unknown>>): Row {
+function asRow(row: Readonly<Record<string, unknown>>): Row {
   return {
     id: numberOf(row["id"]),
     body: textOf(row["body"]) ?? "{}",

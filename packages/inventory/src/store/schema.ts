@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { TrawlerError } from "@trawler/plugin-api";
 import { textOf } from "../sqlite.ts";
 
-export const FORMAT = "1";
+const FORMAT = "1";
 /** `ended` of what exists: later than any time. */
 export const LIVE = 9_007_199_254_740_991;
 

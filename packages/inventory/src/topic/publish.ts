@@ -17,7 +17,7 @@ export interface PublishOptions {
   readonly sleep?: Sleep;
 }
 
-export interface PublishStatus {
+interface PublishStatus {
   readonly written: number;
   /** Place in the store's order of commits up to which the topic has everything. */
   readonly cursor: number;

@@ -29,7 +29,7 @@ type Visit = (key: string, at: number) => number;
  * Reads identity and bounds from JSON in one pass, without making objects of it: the rest is somebody else's to parse.
  * It accepts more than JSON; whoever parses the bytes must be ready for that. -1 stands for "cut short".
  */
-export function scanObject(bytes: Buffer, at: number): { readonly found: ScannedObject | null; readonly end: number } {
+function scanObject(bytes: Buffer, at: number): { readonly found: ScannedObject | null; readonly end: number } {
   let uid: unknown;
   let resourceVersion: unknown;
   const end = eachMember(bytes, at, (key, from) =>
