@@ -1,74 +1,11 @@
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
+import { fakeStatus, json, misbehave, parseRequest, selected, streamOf, withVersion } from "./fake-api-answers.ts";
+import type { FakeApi, FakeApiOptions, FakeObject, FakeRequest, FakeStream } from "./fake-api-types.ts";
 
-/** A Kubernetes object, loosely. */
-export interface FakeObject {
-  readonly kind?: string;
-  readonly metadata: Readonly<Record<string, unknown>> & { readonly uid: string; readonly name: string };
-  readonly [field: string]: unknown;
-}
-
-export interface FakeRequest {
-  readonly verb: "list" | "watch" | "get";
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly headers: IncomingMessage["headers"];
-}
-
-/** An open watch that a test writes into. */
-export interface FakeStream {
-  event(type: string, object: unknown): void;
-  bytes(bytes: Uint8Array | string): void;
-  /** Ends as a server's timeout does. */
-  end(): void;
-  /** Cuts the connection as a crash does. */
-  reset(): void;
-}
-
-/** What a fault answers instead of the model. */
-export type FakeAnswer =
-  | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
-  | { readonly stream: (stream: FakeStream) => void }
-  | { readonly reset: true }
-  | { readonly mute: true };
-
-export interface FakeApiOptions {
-  /** Serves HTTPS with these. */
-  readonly tls?: { readonly cert: string; readonly key: string };
-  /** The bearer token that is asked for; any other gets 401. */
-  readonly token?: string;
-  /** Sends whole lists whatever `limit` says. */
-  readonly ignoreLimit?: boolean;
-  readonly resourceVersion?: bigint;
-}
-
-/**
- * A fake API server for list, watch and get, with faults on order: nothing else behaves like it does when it fails.
- * A collection is named by its path; every object in it by its UID.
- */
-export interface FakeApi extends AsyncDisposable {
-  readonly url: string;
-  readonly requests: readonly FakeRequest[];
-  readonly sockets: { readonly open: number; readonly peak: number };
-  readonly openWatches: number;
-  resourceVersion: bigint;
-  token: string | null;
-  /** Asked for each request first; undefined = the model answers. */
-  fault: ((request: FakeRequest) => FakeAnswer | undefined) | null;
-  /** Adds or changes an object, gives it a version and tells the watchers. */
-  put(collection: string, object: FakeObject): void;
-  delete(collection: string, uid: string): void;
-  /** Changes the objects without telling a watcher and without history: what happens in a gap. */
-  silently(change: () => void): void;
-  bookmark(): void;
-  /** Forgets history: watches from an earlier version get 410. */
-  compact(): void;
-  breakWatches(how: "end" | "reset"): void;
-  /** Refuses connections from now on; `start` takes the same port again. */
-  stop(): Promise<void>;
-  start(): Promise<void>;
-}
+export { fakeStatus } from "./fake-api-answers.ts";
+export type * from "./fake-api-types.ts";
 
 interface HistoryEntry {
   readonly version: bigint;
@@ -242,66 +179,4 @@ export async function fakeApi(options: FakeApiOptions = {}): Promise<FakeApi> {
   };
   await api.start();
   return api;
-}
-
-/** A Status object as the API server sends them. */
-export function fakeStatus(code: number, reason: string, message: string): FakeObject & { readonly code: number } {
-  const metadata = { uid: "", name: "" };
-  return { kind: "Status", apiVersion: "v1", metadata, status: "Failure", message, reason, code };
-}
-
-function parseRequest(incoming: IncomingMessage, collections: ReadonlyMap<string, unknown>): FakeRequest {
-  const url = new URL(incoming.url ?? "/", "http://fake");
-  const collection = collections.has(url.pathname) || url.pathname.endsWith("/pods");
-  const verb = url.searchParams.get("watch") === "true" ? "watch" : collection ? "list" : "get";
-  return { verb, path: url.pathname, query: url.searchParams, headers: incoming.headers };
-}
-
-function misbehave(fault: FakeAnswer, incoming: IncomingMessage, response: ServerResponse): void {
-  if ("reset" in fault) incoming.socket.resetAndDestroy();
-  else if ("stream" in fault) {
-    fault.stream(streamOf(response));
-  } else if ("status" in fault) {
-    for (const [name, value] of Object.entries(fault.headers ?? {})) response.setHeader(name, value);
-    json(response, fault.status, fault.body ?? fakeStatus(fault.status, "", ""));
-  }
-}
-
-function streamOf(response: ServerResponse): FakeStream {
-  response.setHeader("content-type", "application/json");
-  response.flushHeaders();
-  return {
-    event: (type, object) => void response.write(`${JSON.stringify({ type, object })}\n`),
-    bytes: (bytes) => void response.write(bytes),
-    end: () => void response.end(),
-    reset: () => void response.socket?.resetAndDestroy(),
-  };
-}
-
-function json(response: ServerResponse, code: number, body: unknown): void {
-  response.writeHead(code, { "content-type": "application/json" });
-  response.end(typeof body === "string" ? body : JSON.stringify(body));
-}
-
-function withVersion(object: FakeObject, version: bigint): FakeObject {
-  return { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
-}
-
-/** Equality selectors only. */
-function selected(object: FakeObject, query: URLSearchParams): boolean {
-  const fields = (query.get("fieldSelector") ?? "").split(",").filter((term) => term !== "");
-  const labels = (query.get("labelSelector") ?? "").split(",").filter((term) => term !== "");
-  const holds = (root: unknown, path: readonly string[], wanted: string): boolean => {
-    let value: unknown = root;
-    for (const part of path) value = typeof value === "object" && value !== null ? Reflect.get(value, part) : undefined;
-    return value === wanted;
-  };
-  const term = (text: string): readonly [string, string] => {
-    const [name = "", value = ""] = text.split("=");
-    return [name, value];
-  };
-  return (
-    fields.every((text) => holds(object, term(text)[0].split("."), term(text)[1])) &&
-    labels.every((text) => holds(object.metadata["labels"], [term(text)[0]], term(text)[1]))
-  );
 }

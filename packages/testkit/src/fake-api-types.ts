@@ -1,0 +1,69 @@
+import type { IncomingMessage } from "node:http";
+
+/** A Kubernetes object, loosely. */
+export interface FakeObject {
+  readonly kind?: string;
+  readonly metadata: Readonly<Record<string, unknown>> & { readonly uid: string; readonly name: string };
+  readonly [field: string]: unknown;
+}
+
+export interface FakeRequest {
+  readonly verb: "list" | "watch" | "get";
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage["headers"];
+}
+
+/** An open watch that a test writes into. */
+export interface FakeStream {
+  event(type: string, object: unknown): void;
+  bytes(bytes: Uint8Array | string): void;
+  /** Ends as a server's timeout does. */
+  end(): void;
+  /** Cuts the connection as a crash does. */
+  reset(): void;
+}
+
+/** What a fault answers instead of the model. */
+export type FakeAnswer =
+  | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly stream: (stream: FakeStream) => void }
+  | { readonly reset: true }
+  | { readonly mute: true };
+
+export interface FakeApiOptions {
+  /** Serves HTTPS with these. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  /** The bearer token that is asked for; any other gets 401. */
+  readonly token?: string;
+  /** Sends whole lists whatever `limit` says. */
+  readonly ignoreLimit?: boolean;
+  readonly resourceVersion?: bigint;
+}
+
+/**
+ * A fake API server for list, watch and get, with faults on order: nothing else behaves like it does when it fails.
+ * A collection is named by its path; every object in it by its UID.
+ */
+export interface FakeApi extends AsyncDisposable {
+  readonly url: string;
+  readonly requests: readonly FakeRequest[];
+  readonly sockets: { readonly open: number; readonly peak: number };
+  readonly openWatches: number;
+  resourceVersion: bigint;
+  token: string | null;
+  /** Asked for each request first; undefined = the model answers. */
+  fault: ((request: FakeRequest) => FakeAnswer | undefined) | null;
+  /** Adds or changes an object, gives it a version and tells the watchers. */
+  put(collection: string, object: FakeObject): void;
+  delete(collection: string, uid: string): void;
+  /** Changes the objects without telling a watcher and without history: what happens in a gap. */
+  silently(change: () => void): void;
+  bookmark(): void;
+  /** Forgets history: watches from an earlier version get 410. */
+  compact(): void;
+  breakWatches(how: "end" | "reset"): void;
+  /** Refuses connections from now on; `start` takes the same port again. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+}
