@@ -36,7 +36,8 @@ export class FakeRuntime {
   readonly containerStatuses = new Map<string, ContainerStatusResponse>();
   readonly calls: string[] = [];
   version: Version;
-  events: "stream" | "unsupported" = "stream";
+  /** `broken`: the stream fails as soon as it is read. */
+  events: "stream" | "unsupported" | "broken" = "stream";
   /** Called before each answer; may throw or wait. */
   before: (call: string) => Promise<void> | void = () => {};
   #streams = new Set<(end: Error | ContainerEvent) => void>();
@@ -89,6 +90,7 @@ export class FakeRuntime {
     const waiting: (ContainerEvent | Error)[] = [];
     let wake = (): void => {};
     if (this.events === "unsupported") waiting.push(new TrawlerError("TRAWLER_UNSUPPORTED", "unknown method"));
+    if (this.events === "broken") waiting.push(new TrawlerError("TRAWLER_UNAVAILABLE", "no stream"));
     const stream = (item: ContainerEvent | Error): void => {
       waiting.push(item);
       wake();

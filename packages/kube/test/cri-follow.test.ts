@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { sleep } from "../src/api/deadline.ts";
 import { followRuntime, type RuntimeEvent } from "../src/cri/follow.ts";
 import type { ContainerEvent } from "../src/cri/messages.ts";
 import type { RuntimePod } from "../src/join/runtime.ts";
@@ -176,6 +177,27 @@ describe("following a runtime", () => {
     expect(run.events.some(({ type }) => type === "away")).toBe(true);
     expect(run.events.filter(({ type }) => type === "gone")).toMatchObject([{ pod: { uid: BRIEF } }]);
     expect(run.of(SHOP)).toHaveLength(1);
+  });
+
+  it("waits longer each time where the runtime answers and its events fail at once", async () => {
+    const runtime = new FakeRuntime(containerd);
+    runtime.events = "broken";
+    const stop = new AbortController();
+    const waits: number[] = [];
+    await followRuntime({
+      open: async () => runtime.open(),
+      onEvent: () => {},
+      clock: realClock,
+      log: quiet,
+      signal: stop.signal,
+      random: () => 1,
+      sleep: async (milliseconds, signal) => {
+        // A session's own waits end with it.
+        if (signal !== stop.signal) return sleep(milliseconds, signal);
+        if (waits.push(milliseconds) === 4) stop.abort();
+      },
+    });
+    expect(waits).toEqual([100, 800, 1600, 3200]);
   });
 
   it("polls where the runtime sends no events, and reads a status once per state", async () => {

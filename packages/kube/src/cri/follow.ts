@@ -45,6 +45,8 @@ export interface FollowOptions {
 /** Old events arrive at once after the subscription; later ones are new whatever the wall clock says. */
 const BACKLOG_SECONDS = 10;
 const FIRST_COMPARE = 2_000;
+/** A session that held so many seconds was a healthy one: a runtime may answer, and its events fail at once. */
+const HEALTHY_SECONDS = 10;
 /** What is told before anything else is read: an exit must not wait. */
 const ENDS: ReadonlySet<string> = new Set(["CONTAINER_STOPPED_EVENT", "CONTAINER_DELETED_EVENT"]);
 
@@ -57,10 +59,12 @@ export async function followRuntime(options: FollowOptions): Promise<void> {
   const sleep = options.sleep ?? realSleep;
   const follower = new Follower(options);
   while (!options.signal.aborted) {
+    const begun = options.clock.monotonic();
     try {
-      await follower.session(() => backoff.reset());
+      await follower.session();
     } catch (error) {
       if (options.signal.aborted) return;
+      if (options.clock.monotonic() - begun >= HEALTHY_SECONDS && follower.answered) backoff.reset();
       const code = errorCode(error) ?? "TRAWLER_RETRY";
       options.onEvent({ type: "away", code, reason: errorMessage(error) });
     }
@@ -77,14 +81,21 @@ class Follower {
   /** Pods whose details are being read; true = something changed meanwhile. */
   readonly #reading = new Map<string, boolean>();
   #runtime: RuntimeIdentity = { name: "unknown", version: "", socket: "" };
+  #answered = false;
 
   constructor(options: FollowOptions) {
     this.#options = options;
     this.#view = new RuntimeView(() => this.#runtime.name);
   }
 
+  /** Whether the last session reported all pods. */
+  get answered(): boolean {
+    return this.#answered;
+  }
+
   /** One connection, from its opening to its failure. */
-  async session(healthy: () => void): Promise<void> {
+  async session(): Promise<void> {
+    this.#answered = false;
     const { clock, signal: parent } = this.#options;
     const session = new AbortController();
     const failed = Promise.withResolvers<never>();
@@ -98,7 +109,7 @@ class Follower {
       const events = client.events(signal);
       const since = { wall: clock.now(), monotonic: clock.monotonic() };
       await this.#compare(client, signal);
-      healthy();
+      this.#answered = true;
       this.#options.onEvent({ type: "synced", runtime: this.#runtime });
       const consumed = this.#consume(client, events, since, signal, failed.reject);
       await Promise.race([consumed, this.#compareAgain(client, signal), failed.promise]);
