@@ -35,6 +35,7 @@ export class PodSubject implements Subject {
   #workload: Workload;
   #cgroup: CgroupReader | null = null;
   #members: ReadonlyMap<string, Partial<Access>> = new Map();
+  #closed = false;
 
   constructor(node: NodeReader, connector: NamespaceConnector, workload: Workload) {
     this.#node = node;
@@ -84,6 +85,8 @@ export class PodSubject implements Subject {
       this.#containers.delete(id);
       await container[Symbol.asyncDispose]();
     }
+    // Nobody would close what is opened from here on.
+    if (this.#closed) return;
     for (const [id, { handle }] of running) {
       if (this.#containers.has(id)) continue;
       const container = this.#open(id, handle, context);
@@ -94,6 +97,7 @@ export class PodSubject implements Subject {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
     const open = [...this.#containers.values()];
     this.#containers.clear();
     this.#members = new Map();

@@ -79,6 +79,16 @@ describe.each(["cgroup2-cgroupfs", "cgroup2-systemd-6.12"])("a pod on %s", { tim
     expect(sockets.every(({ pid }) => pid !== null)).toBe(true);
   });
 
+  test("what an update opens while the subject is being closed is closed too", async () => {
+    const [first, second] = pod.workload.containers;
+    if (first === undefined || second === undefined) throw new Error("two containers expected");
+    const subject = await open({ ...pod.workload, containers: [first] });
+    const following = subject.update({ ...pod.workload, containers: [ended(first), second] }, context);
+    await subject[Symbol.asyncDispose]();
+    await following;
+    expect([...subject.members.keys()]).toEqual([]);
+  });
+
   test("what begins is opened, what ends is closed, and the pod's figures outlive its containers", async () => {
     const [first, second] = pod.workload.containers;
     if (first === undefined || second === undefined) throw new Error("two containers expected");
