@@ -140,6 +140,7 @@ export function input(changes: Partial<JoinInput> = {}): JoinInput {
     cluster: "testbed",
     node: "node-a",
     runtime: runtime(),
+    runtimeAway: false,
     api: seen(),
     apiAway: null,
     kubelet: null,

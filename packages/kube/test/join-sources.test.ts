@@ -31,6 +31,13 @@ const DEPLOYED = {
 } as const;
 
 describe("sources", () => {
+  test("runtime away: what it said last is named as cached, with its age", () => {
+    const { groups } = join({ runtimeAway: true }).metadata;
+    expect(groups.identity).toEqual({ source: "cache", observedAt: T1 });
+    expect(groups.network).toMatchObject({ source: "cache", observedAt: T1 });
+    expect(groups.labels?.source).toBe("api");
+  });
+
   test("runtime and API healthy: the frame's example", () => {
     const workload = join({ owner: DEPLOYED });
     expect(workload).toMatchObject({

@@ -118,11 +118,13 @@ export async function runSources(options: SourcesOptions): Promise<void> {
         `the container runtime is away: ${event.reason}`,
       );
       away = event.code;
+      table.setRuntimeAway(true);
     } else {
       away = null;
       const { name, version, socket } = event.runtime;
       log.info({ runtime: name, version, socket }, "the container runtime answers");
       onRuntime(event.runtime);
+      table.setRuntimeAway(false);
       table.runtimeSynced();
       runtimeReady.resolve();
     }

@@ -47,6 +47,7 @@ export class PodTable {
   #kubelet: PodIndex = createPodIndex();
   #away: JoinInput["apiAway"];
   #runtimeSynced = false;
+  #runtimeAway = false;
   #apiSynced = false;
 
   constructor(options: TableOptions) {
@@ -89,6 +90,13 @@ export class PodTable {
     // With the API away nobody will say that its record has gone: the runtime's word is the last.
     if (record === null || record.deleted === true || this.#away !== null) this.#drop(pod.uid, entry);
     else this.#join(pod.uid, entry);
+  }
+
+  /** Whether what the runtime said last is all that is known of what runs. */
+  setRuntimeAway(away: boolean): void {
+    if (this.#runtimeAway === away) return;
+    this.#runtimeAway = away;
+    this.refresh();
   }
 
   /** The runtime has told all its pods: from now on pods that it lacks are pods that it lacks. */
@@ -195,6 +203,7 @@ export class PodTable {
       cluster,
       node,
       runtime: entry.runtime,
+      runtimeAway: this.#runtimeAway,
       api,
       apiAway: this.#away,
       kubelet,

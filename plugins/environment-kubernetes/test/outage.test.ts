@@ -87,8 +87,14 @@ describe("a runtime that is away", () => {
     await vi.waitFor(() => expect(run.last(A)?.labels["still"]).toBe("here"));
     expect(run.last(A)?.lifecycle).toBe("running");
     expect(run.removed()).toEqual([]);
+    const sources = (): unknown => [
+      run.last(A)?.metadata.groups.identity?.source,
+      run.last(A)?.metadata.groups.network?.source,
+    ];
+    expect(sources()).toEqual(["cache", "cache"]);
     scene.runtime.away = false;
     await vi.waitFor(() => expect(run.removed()).toEqual([B]), 10_000);
+    await vi.waitFor(() => expect(sources()).toEqual(["cri", "cri"]));
   }, 20_000);
 
   it("C70: absent at start leaves the rest waiting until it comes", async () => {

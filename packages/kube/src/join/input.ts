@@ -16,6 +16,8 @@ export interface JoinInput {
   readonly cluster: string;
   readonly node: string;
   readonly runtime: RuntimePod | null;
+  /** The runtime's socket does not answer: `runtime` is the last that it said. */
+  readonly runtimeAway: boolean;
   /** From the API server's watch; the mirror pod of a static one. */
   readonly api: SeenRecord | null;
   /** Why the API server's state is not current, and since when (RFC 3339); null = it is. */

@@ -82,8 +82,9 @@ function set(groups: Groups, name: keyof Groups, group: MetadataGroup | null): v
 }
 
 function identityGroup(input: JoinInput, declared: Declared | null): MetadataGroup | null {
-  const { runtime } = input;
-  if (runtime !== null && runtime.source !== "api") return { source: runtime.source, observedAt: runtime.observedAt };
+  const { runtime, runtimeAway } = input;
+  if (runtime !== null && runtime.source !== "api")
+    return { source: runtimeAway ? "cache" : runtime.source, observedAt: runtime.observedAt };
   return declared === null ? null : { source: declared.source, observedAt: declared.observedAt };
 }
 

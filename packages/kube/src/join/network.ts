@@ -21,7 +21,8 @@ export function networkOf(input: JoinInput, declared: Declared | null): Network 
   // The runtime lists a host pod's address at times; it is the node's, and the API says which.
   const observed = hostNetwork === true && stated.length > 0 ? [] : (sandbox?.ips ?? []);
   if (observed.length > 0 && input.runtime !== null) {
-    const { source, observedAt } = input.runtime;
+    const { source: from, observedAt } = input.runtime;
+    const source = input.runtimeAway ? "cache" : from;
     return { ips: observed, hostNetwork, group: { source, observedAt, ...extra } };
   }
   if (declared !== null && stated.length > 0) {
