@@ -12,9 +12,11 @@ export interface Seen {
 /** Ids of subjects that have ended, so that a late event begins nothing anew. */
 const MAX_ENDED = 10_000;
 
-/** Of a subject that has ended. */
+/** Of a subject that has ended, or that is left out for now. */
 interface Ended {
   readonly startedAt: string | null;
+  /** Left out: it may begin again at any time. */
+  readonly resumes: boolean;
   readonly runs: Runs;
 }
 
@@ -107,7 +109,12 @@ export class Registry {
     for (const [id, track] of before?.tracks ?? []) {
       if (tracks.has(id)) continue;
       if (skipped === null) this.#end(track, track.workload);
-      else this.#forget(track);
+      else {
+        const { phase, workload: last } = track;
+        const resumes = last.lifecycle !== "ended" && phase !== "ending" && phase !== "ended";
+        this.#forget(track);
+        this.#remember(track, last, resumes);
+      }
     }
     this.#seen.set(workload.id, { workload, tracks, skipped });
   }
@@ -121,7 +128,7 @@ export class Registry {
 
   #begin(subject: Workload): SubjectTrack | null {
     const ended = this.#ended.get(subject.id);
-    if (ended && !runsAnew(subject, ended.startedAt)) return null;
+    if (ended && !ended.resumes && !runsAnew(subject, ended.startedAt)) return null;
     this.#ended.delete(subject.id);
     const track = this.#create(subject, ended?.runs);
     // What ended before the agent first looked is nobody's news; later, its events were only missed.
@@ -140,7 +147,11 @@ export class Registry {
   #end(track: SubjectTrack, workload: Workload): void {
     track.remove(workload);
     this.#forget(track);
-    this.#ended.set(workload.id, { startedAt: startOf(workload), runs: track.runs });
+    this.#remember(track, workload, false);
+  }
+
+  #remember({ runs }: SubjectTrack, workload: Workload, resumes: boolean): void {
+    this.#ended.set(workload.id, { startedAt: startOf(workload), resumes, runs });
     const [oldest] = this.#ended.keys();
     if (this.#ended.size > MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
   }

@@ -98,3 +98,44 @@ test("explain says who found it, where it stands and how each crawler did", asyn
   stop.abort();
   await running;
 });
+
+test("a pod that opts out and in again counts its frames on", async () => {
+  const { environment, emitter, options } = pipelineOf();
+  const stop = new AbortController();
+  const running = new Pipeline(options).run(stop.signal);
+  const workload = fakeWorkload();
+  environment.push({ type: "added", workload }, { type: "synced" });
+  await until(() => emitter.frames.length === 1);
+  const out = { ...workload, annotations: { "trawler.dev/crawl": "false" } };
+  environment.push({ type: "updated", workload: out }, { type: "updated", workload });
+  await until(() => emitter.frames.length === 2);
+  environment.push({ type: "removed", workload });
+  await until(() => emitter.frames.length === 3);
+  stop.abort();
+  await running;
+  expect(emitter.frames.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+});
+
+test("a pod that has ended and then opts out and in again does not end twice", async () => {
+  const { environment, emitter, options } = pipelineOf();
+  const stop = new AbortController();
+  const running = new Pipeline(options).run(stop.signal);
+  const workload = fakeWorkload();
+  environment.push({ type: "added", workload }, { type: "synced" });
+  await until(() => emitter.frames.length === 1);
+  const over = fakeWorkload({
+    lifecycle: "ended",
+    containers: workload.containers.map((one) => ({ ...one, state: { ...one.state, status: "terminated" } })),
+    status: workload.status && { ...workload.status, phase: "Succeeded" },
+  });
+  environment.push({ type: "updated", workload: over });
+  await until(() => emitter.frames.length === 2);
+  const out = { ...over, annotations: { "trawler.dev/crawl": "false" } };
+  const other = fakeWorkload({ id: "2", name: "shop/other" });
+  environment.push({ type: "updated", workload: out }, { type: "updated", workload: over });
+  environment.push({ type: "removed", workload: over }, { type: "added", workload: other });
+  await until(() => emitter.frames.length > 2);
+  stop.abort();
+  await running;
+  expect(emitter.frames.filter(({ final }) => final)).toHaveLength(1);
+});
