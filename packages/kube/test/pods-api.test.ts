@@ -164,4 +164,23 @@ describe("the Pods API client", () => {
     stop.abort();
     await done;
   });
+
+  it("waits longer each time where the kubelet tells all and ends the stream at once", async () => {
+    watch = (call) => {
+      call.write({ type: "INITIAL_SYNC_COMPLETE" });
+      call.end();
+    };
+    const stop = new AbortController();
+    const waits: number[] = [];
+    await followKubeletPods({
+      socket,
+      signal: stop.signal,
+      random: () => 1,
+      sleep: async (milliseconds) => {
+        if (waits.push(milliseconds) === 4) stop.abort();
+      },
+      handler: { pod: () => {}, gone: () => {} },
+    });
+    expect(waits).toEqual([100, 800, 1600, 3200]);
+  });
 });

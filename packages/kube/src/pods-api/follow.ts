@@ -9,6 +9,9 @@ import { PODS_API_PROTO } from "./protocol.ts";
 /** Where the kubelet serves its Pods API by default (Kubernetes 1.37). */
 export const PODS_API_SOCKET = "/var/lib/kubelet/pods-api/pods-api.sock";
 
+/** A stream that held so many milliseconds was a healthy one. */
+const HEALTHY = 10_000;
+
 interface WatchPodsEvent {
   readonly type?: string;
   readonly pod?: object;
@@ -44,13 +47,14 @@ export async function followKubeletPods(options: PodsApiOptions): Promise<void> 
   const backoff = createBackoff(options.random ?? Math.random, 60);
   const known = new Set<string>();
   while (!signal.aborted) {
+    let told: number | null = null;
     try {
       using connection = await openPodsApi(options.socket);
       const unseen = new Set(known);
       for await (const event of connection.stream<WatchPodsEvent>("WatchPods", {}, signal)) {
         if (event.type === "INITIAL_SYNC_COMPLETE") {
           for (const uid of unseen) forget(uid);
-          backoff.reset();
+          told = performance.now();
           handler.synced?.();
           continue;
         }
@@ -68,6 +72,7 @@ export async function followKubeletPods(options: PodsApiOptions): Promise<void> 
     } catch (error) {
       if (!signal.aborted) handler.away?.(errorCode(error) ?? "TRAWLER_RETRY", errorMessage(error));
     }
+    if (told !== null && performance.now() - told >= HEALTHY) backoff.reset();
     await sleep(backoff.next(), signal);
   }
 
