@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
-import { request, type ServerResponse } from "node:http";
+import { type RequestListener, request, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import type { Explanation } from "@trawler/engine";
@@ -54,17 +54,11 @@ export interface DataOptions {
   readonly explain: (name: string) => readonly Explanation[];
 }
 
-/**
- * Serves /v1/explain and /v1/frames on a unix socket that this user alone may open. Returns its path; throws
- * TRAWLER_DENIED where no folder takes it, TRAWLER_BUSY where an agent answers there.
- */
-export async function serveData({
-  stateFolder,
-  readers,
-  explain,
-}: DataOptions): Promise<Listening & { readonly path: string }> {
-  const server = boundedServer((incoming, response) => {
-    const url = new URL(incoming.url ?? "/", "http://agent");
+/** Answers /v1/explain and /v1/frames. */
+export function dataListener(readers: FrameReaders, explain: DataOptions["explain"]): RequestListener {
+  return (incoming, response) => {
+    const url = URL.parse(incoming.url ?? "/", "http://agent");
+    if (url === null) return answer(response, 400, "no address\n");
     if (incoming.method !== "GET") return answer(response, 405, "only GET\n");
     if (url.pathname === "/v1/explain") {
       const found = explain(url.searchParams.get("pod") ?? "");
@@ -77,7 +71,19 @@ export async function serveData({
       return;
     }
     answer(response, 404, "there are /v1/explain?pod=NAMESPACE/NAME and /v1/frames\n");
-  });
+  };
+}
+
+/**
+ * Serves /v1/explain and /v1/frames on a unix socket that this user alone may open. Returns its path; throws
+ * TRAWLER_DENIED where no folder takes it, TRAWLER_BUSY where an agent answers there.
+ */
+export async function serveData({
+  stateFolder,
+  readers,
+  explain,
+}: DataOptions): Promise<Listening & { readonly path: string }> {
+  const server = boundedServer(dataListener(readers, explain));
   const failures: string[] = [];
   for (const path of socketPaths(stateFolder)) {
     try {

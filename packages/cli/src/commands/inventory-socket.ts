@@ -16,7 +16,8 @@ function socketPath(folder: string): string {
 export async function serveCollector(folder: string, collector: () => Collector | null): Promise<Listening> {
   const path = socketPath(folder);
   const server = boundedServer((incoming, response) => {
-    const url = new URL(incoming.url ?? "/", "http://inventory");
+    const url = URL.parse(incoming.url ?? "/", "http://inventory");
+    if (url === null) return answer(response, 400, "no address\n");
     const running = collector();
     const give = (status: number, body: object): void =>
       answer(response, status, JSON.stringify(body), "application/json");
