@@ -27,6 +27,7 @@ export function createProgram(world: World, done: (code: number) => void): Comma
     .configureOutput({
       writeOut: (text) => void world.stdout.write(text),
       writeErr: (text) => void world.stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, "trawl: ")),
       getOutHelpWidth: () => HELP_WIDTH,
       getErrHelpWidth: () => HELP_WIDTH,
     })

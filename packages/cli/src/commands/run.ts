@@ -78,7 +78,9 @@ export async function run(options: CommonOptions & { readonly once?: boolean }, 
   await showPlan(plan, world, log);
   if (options.once === true) {
     const results = await Promise.all(running.map(({ pipeline }) => pipeline.once(stop)));
-    return results.some(({ frames }) => frames > 0) ? 0 : 1;
+    if (results.some(({ frames }) => frames > 0)) return 0;
+    log.error({ code: "TRAWLER_UNSUPPORTED" }, "nothing could be crawled: there is nothing here that the plan matches");
+    return 1;
   }
   const minute = setInterval(() => log.info({ ...metrics.take() }, "status"), MINUTE);
   stack.defer(() => clearInterval(minute));
