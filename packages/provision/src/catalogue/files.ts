@@ -1,6 +1,6 @@
 import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { TrawlerError } from "@trawler/plugin-api";
+import { errorCode, errorMessage, TrawlerError } from "@trawler/plugin-api";
 import { MAX_TEXT } from "../template/text.ts";
 
 /** A text that may be a template, and the name it goes by in faults. */
@@ -36,7 +36,7 @@ export async function readTemplateFiles(
     return files;
   } catch (error) {
     if (error instanceof Error && error.name === "TrawlerError") throw error;
-    throw unreadable(path, error instanceof Error ? error.message : String(error));
+    throw unreadable(path, `it cannot be read (${errorCode(error) ?? errorMessage(error)})`);
   }
 }
 
