@@ -32,6 +32,7 @@ class ContainerSubject implements Subject {
   readonly #connector: NamespaceConnector;
   #workload: Workload;
   #reader: ContainerReader;
+  #closed = false;
 
   constructor(node: NodeReader, connector: NamespaceConnector, workload: Workload) {
     this.#node = node;
@@ -52,10 +53,13 @@ class ContainerSubject implements Subject {
     const { pid } = workload.handle;
     if (pid === undefined || pid === before) return;
     await this.#reader[Symbol.asyncDispose]();
+    // Nobody would close what is opened from here on.
+    if (this.#closed) return;
     this.#reader = this.#open();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
     await this.#reader[Symbol.asyncDispose]();
   }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Container, NodeInfo, Workload } from "@trawler/plugin-api";
@@ -37,6 +37,16 @@ const terminated = (container: Container): Container => ({
   state: { ...container.state, status: "terminated", exitCode: 0 },
 });
 
+/** Descriptors of this process that point into the unpacked tree. */
+const openFiles = (): number =>
+  readdirSync("/proc/self/fd").filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(folder);
+    } catch {
+      return false; // The listing's own descriptor has gone by now.
+    }
+  }).length;
+
 describe("contract", () => {
   const world = async () => ({
     host: host(),
@@ -60,6 +70,18 @@ describe("a container on v1", () => {
     expect((await net?.interfaces())?.map(({ name }) => name)).toEqual(["eth0"]);
     expect(fs).toBeDefined();
     expect(meta).toEqual({ workload, container: workload.containers[0] });
+  });
+
+  test("what an update opens while the subject is being closed is closed too", async () => {
+    const before = openFiles();
+    const subject = await open(workload);
+    const again = { ...workload, handle: { ...workload.handle, pid: 999_999 } };
+    const following = subject.update(again, fakeContext());
+    await subject[Symbol.asyncDispose]();
+    await following;
+    // A closed subject opens nothing anew, whoever still asks it.
+    await subject.access.cgroup?.memory().catch(() => undefined);
+    expect(openFiles()).toBe(before);
   });
 
   test("started again under its id, it is opened again; what has gone says so", async () => {
