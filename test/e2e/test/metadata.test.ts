@@ -155,7 +155,8 @@ onNode("metadata of pods", "e2e-metadata", (namespace) => {
     const healed = await agent.frames.next(name, "whole", ({ metadata }) => metadata.complete, 60_000);
     expect(healed.metadata.groups.labels?.source).toBe("api");
     expect(healed.labels).toEqual({ app: "early" });
-    expect((await fetch(`http://127.0.0.1:${agent.port}/readyz`)).ok).toBe(true);
+    // The first frames may be whole before discovery says that it has seen all there was.
+    await waitFor("a ready agent", async () => (await fetch(`http://127.0.0.1:${agent.port}/readyz`)).ok);
   });
 
   test("with neither API server nor Pods API, downward API files and environment fill in and are named", async () => {

@@ -81,7 +81,8 @@ export const newSettings = async (choice: UpChoice, before: Settings["before"]):
     kubernetes: choice.kubernetes ?? true,
     brokers,
     docker: choice.docker ?? false,
-    kafkaCluster: randomBytes(16).toString("base64url"),
+    // Kafka's own ids never begin with "-": its tool would take that for an option. "AA" is one fixed start that does not.
+    kafkaCluster: `AA${randomBytes(15).toString("base64url")}`,
     tokens: { admin: token(), controllers: token(), scheduler: token(), kubelet: token() },
     ports: await withPorts({}, portNames(brokers)),
     before,
