@@ -79,7 +79,8 @@ export class Registry {
         this.#synced();
         return;
       case "removed":
-        this.#remove(event.workload);
+        if (event.unselected === true) this.#unselect(event.workload.id);
+        else this.#remove(event.workload);
         return;
       default:
         this.#reported?.add(event.workload.id);
@@ -109,12 +110,7 @@ export class Registry {
     for (const [id, track] of before?.tracks ?? []) {
       if (tracks.has(id)) continue;
       if (skipped === null) this.#end(track, track.workload);
-      else {
-        const { phase, workload: last } = track;
-        const resumes = last.lifecycle !== "ended" && phase !== "ending" && phase !== "ended";
-        this.#forget(track);
-        this.#remember(track, last, resumes);
-      }
+      else this.#pause(track);
     }
     this.#seen.set(workload.id, { workload, tracks, skipped });
   }
@@ -142,6 +138,19 @@ export class Registry {
     this.#seen.delete(workload.id);
     const last = new Map(this.#subjects(workload).map((subject) => [subject.id, subject]));
     for (const [id, track] of seen.tracks) this.#end(track, last.get(id) ?? track.workload);
+  }
+
+  #unselect(id: string): void {
+    for (const track of this.#seen.get(id)?.tracks.values() ?? []) this.#pause(track);
+    this.#seen.delete(id);
+  }
+
+  /** What lives on and is not wanted now writes no end, and goes on with its numbers where it is wanted again. */
+  #pause(track: SubjectTrack): void {
+    const { phase, workload: last } = track;
+    const resumes = last.lifecycle !== "ended" && phase !== "ending" && phase !== "ended";
+    this.#forget(track);
+    this.#remember(track, last, resumes);
   }
 
   #end(track: SubjectTrack, workload: Workload): void {

@@ -116,6 +116,23 @@ test("a pod that opts out and in again counts its frames on", async () => {
   expect(emitter.frames.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
 });
 
+test("a pod that the settings no longer want has not ended, and is crawled again once they want it", async () => {
+  const { environment, emitter, options } = pipelineOf();
+  const stop = new AbortController();
+  const running = new Pipeline(options).run(stop.signal);
+  const workload = fakeWorkload();
+  environment.push({ type: "added", workload }, { type: "synced" });
+  await until(() => emitter.frames.length === 1);
+  environment.push({ type: "removed", workload, unselected: true }, { type: "added", workload });
+  await until(() => emitter.frames.length === 2);
+  environment.push({ type: "removed", workload });
+  await until(() => emitter.frames.length === 3);
+  stop.abort();
+  await running;
+  expect(emitter.frames.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+  expect(emitter.frames.map(({ final }) => final)).toEqual([false, false, true]);
+});
+
 test("a pod that has ended and then opts out and in again does not end twice", async () => {
   const { environment, emitter, options } = pipelineOf();
   const stop = new AbortController();

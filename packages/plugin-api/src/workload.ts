@@ -75,7 +75,10 @@ export interface Workload {
 export type WorkloadEvent =
   | { readonly type: "added"; readonly workload: Workload }
   | { readonly type: "updated"; readonly workload: Workload }
-  /** The workload and its record have gone; `workload` holds its last state. */
-  | { readonly type: "removed"; readonly workload: Workload }
+  /**
+   * The workload and its record have gone; `workload` holds its last state. `unselected`: it lives on, and the settings
+   * no longer want it, so no end is written; it may be `added` again.
+   */
+  | { readonly type: "removed"; readonly workload: Workload; readonly unselected?: true }
   /** Every workload that existed when discovery began has been reported. Exactly once per `discover`. */
   | { readonly type: "synced" };

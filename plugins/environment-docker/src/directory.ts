@@ -58,7 +58,7 @@ export class Directory {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
     this.#entries.delete(id);
-    this.#retract(entry);
+    this.#retract(entry, false);
     this.#reportAll(entry.facts);
   }
 
@@ -76,7 +76,7 @@ export class Directory {
     const { facts, reported } = entry;
     const { node, config, report } = this.#options;
     if (isSandbox(facts.labels, facts.image, config.sandboxImages) || !isWanted(config, facts)) {
-      this.#retract(entry);
+      this.#retract(entry, true);
       return;
     }
     const workload = toWorkload(facts, { ...entry, node, find: (idOrName) => this.#find(idOrName) });
@@ -86,9 +86,10 @@ export class Directory {
     report({ type: reported === null ? "added" : "updated", workload });
   }
 
-  #retract(entry: Entry): void {
+  #retract(entry: Entry, unselected: boolean): void {
     if (entry.reported === null) return;
-    this.#options.report({ type: "removed", workload: entry.reported.workload });
+    const { workload } = entry.reported;
+    this.#options.report({ type: "removed", workload, ...(unselected ? { unselected } : {}) });
     entry.reported = null;
   }
 

@@ -4,6 +4,8 @@ interface Pending {
   /** Null where nothing but the removal is left to tell. */
   readonly workload: Workload | null;
   readonly removed: boolean;
+  /** It was removed because the settings no longer want it. */
+  readonly unselected: boolean;
 }
 
 /**
@@ -21,16 +23,18 @@ export class EventQueue {
     const { id } = workload;
     const pending = this.#pending.get(id);
     // Same place in the queue: one pod that changes all the time must not hold back the others.
-    this.#pending.set(id, { workload, removed: false });
+    this.#pending.set(id, { workload, removed: false, unselected: false });
     if (pending === undefined) this.#notify();
   }
 
   /** The pod and its record have gone. */
   remove(id: string): void {
-    const pending = this.#pending.get(id);
-    if (pending === undefined && !this.#told.has(id)) return;
-    this.#pending.set(id, { workload: pending?.workload ?? null, removed: true });
-    if (pending === undefined) this.#notify();
+    this.#remove(id, false);
+  }
+
+  /** The pod lives on, and the settings no longer want it. */
+  unselect(id: string): void {
+    this.#remove(id, true);
   }
 
   /** All that existed at the start has been put. */
@@ -63,7 +67,14 @@ export class EventQueue {
     }
   }
 
-  *#tell(id: string, { workload, removed }: Pending): Generator<WorkloadEvent> {
+  #remove(id: string, unselected: boolean): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined && !this.#told.has(id)) return;
+    this.#pending.set(id, { workload: pending?.workload ?? null, removed: true, unselected });
+    if (pending === undefined) this.#notify();
+  }
+
+  *#tell(id: string, { workload, removed, unselected }: Pending): Generator<WorkloadEvent> {
     if (workload !== null) {
       const type = this.#told.has(id) ? "updated" : "added";
       this.#told.set(id, workload);
@@ -72,7 +83,7 @@ export class EventQueue {
     const last = this.#told.get(id);
     if (!removed || last === undefined) return;
     this.#told.delete(id);
-    yield { type: "removed", workload: last };
+    yield { type: "removed", workload: last, ...(unselected ? { unselected } : {}) };
   }
 
   #notify(): void {

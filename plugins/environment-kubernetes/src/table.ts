@@ -242,7 +242,7 @@ export class PodTable {
   #queue(workload: Workload): void {
     const { queue, select } = this.#options;
     const selected = select(workload);
-    if (selected === null) queue.remove(workload.id);
+    if (selected === null) queue.unselect(workload.id);
     else queue.put(selected);
   }
 }

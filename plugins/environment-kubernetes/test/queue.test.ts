@@ -41,6 +41,20 @@ describe("the event queue", () => {
     expect(await read(queue)).toEqual([]);
   });
 
+  it("tells a pod that is no longer wanted apart from one that has gone", async () => {
+    const queue = new EventQueue();
+    const stop = new AbortController();
+    const events = queue.events(stop.signal);
+    queue.put(workload("a"));
+    await events.next();
+    queue.unselect("a");
+    expect((await events.next()).value).toMatchObject({ type: "removed", unselected: true });
+    queue.put(workload("a"));
+    expect((await events.next()).value).toMatchObject({ type: "added" });
+    queue.remove("a");
+    expect((await events.next()).value).toEqual({ type: "removed", workload: workload("a") });
+  });
+
   it("tells that all has been reported once, after what waits", async () => {
     const queue = new EventQueue();
     queue.synced();
