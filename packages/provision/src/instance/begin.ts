@@ -16,6 +16,8 @@ export interface BeginOptions {
   readonly server: string;
   readonly settings: RunSettings;
   readonly clock: Clock;
+  /** Its id, where it was chosen before. Default: a new one. */
+  readonly instance?: string;
 }
 
 export interface Begun extends Disposable {
@@ -27,7 +29,7 @@ export interface Begun extends Disposable {
 export function begin(options: BeginOptions): Begun {
   const { folder, template, preflight, namespace, server, settings, clock } = options;
   const now = clock.now();
-  const instance = newInstance(now);
+  const instance = options.instance ?? newInstance(now);
   const secrets = secretTexts(template);
   const redact = redactor(secrets);
   const warnings = preflight.findings.map(({ message }) => redact(message));

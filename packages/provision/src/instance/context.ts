@@ -2,7 +2,7 @@ import type { Clock } from "@trawler/plugin-api";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { ObjectError } from "../cluster/types.ts";
 import { Pace } from "../create/pace.ts";
-import type { Journal, Sealed } from "../journal/journal.ts";
+import type { Journal, LogData, Sealed } from "../journal/journal.ts";
 import type { Item, Run } from "../journal/record.ts";
 import { titleOf } from "../report/names.ts";
 import { redactor } from "../template/redact.ts";
@@ -21,6 +21,8 @@ export interface ContextOptions {
   readonly clock: Clock;
   /** Aborts: no new requests, those under way are awaited. */
   readonly cancel: AbortSignal;
+  /** Aborts: this process leaves the run as it is, to be resumed. Whatever would change it throws from then on. */
+  readonly halt?: AbortSignal;
   readonly watcher?: Watcher;
 }
 
@@ -34,6 +36,7 @@ export class Context {
   readonly sealed: Sealed | null;
   readonly redact: (text: string) => string;
   readonly #watcher: Watcher;
+  readonly #halt: AbortSignal | undefined;
   readonly #items: Item[];
   #run: Run;
 
@@ -46,6 +49,7 @@ export class Context {
     this.sealed = options.journal.sealed;
     this.redact = redactor(this.sealed?.secrets ?? []);
     this.#watcher = options.watcher ?? {};
+    this.#halt = options.halt;
     this.#items = [...options.journal.items];
     this.#run = options.journal.run;
   }
@@ -70,6 +74,7 @@ export class Context {
   }
 
   set(index: number, change: Partial<Item>): void {
+    this.#halt?.throwIfAborted();
     const before = this.item(index);
     const after = {
       ...before,
@@ -79,25 +84,27 @@ export class Context {
     this.#items[index] = after;
     this.journal.writeItem(after);
     if (after.status !== before.status || after.ready !== before.ready) {
-      this.log(`${titleOf(after)}: ${wordOf(before, after)}${after.error === null ? "" : `: ${after.error.message}`}`);
+      const why = after.error === null ? "" : `: ${after.error.message}`;
+      this.log(`${titleOf(after)}: ${wordOf(before, after)}${why}`, { object: after });
       this.#watcher.item?.(after);
     }
   }
 
   setRun(change: Partial<Run>): void {
+    this.#halt?.throwIfAborted();
     const before = this.#run;
     // The first one stays, until a new attempt takes it back.
     const headline = change.headline === null ? null : (before.headline ?? change.headline ?? null);
     this.#run = { ...before, ...change, headline: headline === null ? null : this.redact(headline) };
     this.journal.writeRun(this.#run);
     if (this.#run.state !== before.state) {
-      this.log(this.#run.state);
+      this.log(this.#run.state, { state: this.#run.state });
       this.#watcher.run?.(this.#run);
     }
   }
 
-  log(text: string): void {
-    this.journal.writeLog({ time: this.now(), text: this.redact(text) });
+  log(text: string, data: LogData = {}): void {
+    this.journal.writeLog({ time: this.now(), text: this.redact(text) }, data);
   }
 
   #clean(error: ObjectError | null): ObjectError | null {

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { errorMessage, TrawlerError } from "@trawler/plugin-api";
-import type { Item, Run } from "./record.ts";
+import type { Item, Run, RunState } from "./record.ts";
 import { newKey, seal, unseal } from "./seal.ts";
 
 /** What a resumed run needs and nobody may see. */
@@ -18,6 +18,19 @@ export interface Sealed {
 export interface LogLine {
   readonly time: string;
   readonly text: string;
+}
+
+/** What a line of the log is about, for programs. */
+export interface LogData {
+  /** An object that changed. */
+  readonly object?: Item;
+  /** The state that the run came to. */
+  readonly state?: RunState;
+}
+
+/** A line of the log with its place in it, from 1 upwards: who has read up to a place goes on behind it. */
+export interface JournalEvent extends LogLine, LogData {
+  readonly id: number;
 }
 
 /**
@@ -48,7 +61,7 @@ export class Journal implements Disposable {
       PRAGMA synchronous = FULL;
       CREATE TABLE run (id INTEGER PRIMARY KEY CHECK (id = 1), value TEXT NOT NULL, sealed BLOB, cancel INTEGER NOT NULL);
       CREATE TABLE object (id INTEGER PRIMARY KEY, value TEXT NOT NULL);
-      CREATE TABLE log (id INTEGER PRIMARY KEY, time TEXT NOT NULL, text TEXT NOT NULL);
+      CREATE TABLE log (id INTEGER PRIMARY KEY, time TEXT NOT NULL, text TEXT NOT NULL, data TEXT NOT NULL);
       BEGIN`);
     const secret = seal(key, JSON.stringify(sealed));
     database.prepare("INSERT INTO run VALUES (1, ?, ?, 0)").run(JSON.stringify(run), secret);
@@ -79,6 +92,20 @@ export class Journal implements Disposable {
     return rows.map(({ time, text }) => ({ time: String(time), text: String(text) }));
   }
 
+  /** Up to `limit` events behind the one of this id, oldest first. */
+  events(after: number, limit: number): readonly JournalEvent[] {
+    const select = this.#database.prepare("SELECT id, time, text, data FROM log WHERE id > ? ORDER BY id LIMIT ?");
+    return select.all(after, limit).map(({ id, time, text, data }) => {
+      const more: LogData = JSON.parse(String(data));
+      return { id: Number(id), time: String(time), text: String(text), ...more };
+    });
+  }
+
+  /** How many objects the run has. */
+  get size(): number {
+    return Number(this.#database.prepare("SELECT count(*) AS count FROM object").get()?.["count"] ?? 0);
+  }
+
   /** Null where the run is over and nothing of it can be created any more. */
   get sealed(): Sealed | null {
     const bytes = this.#database.prepare("SELECT sealed FROM run").get()?.["sealed"];
@@ -106,8 +133,9 @@ export class Journal implements Disposable {
     this.#database.prepare("UPDATE object SET value = ? WHERE id = ?").run(JSON.stringify(item), item.index);
   }
 
-  writeLog(line: LogLine): void {
-    this.#database.prepare("INSERT INTO log (time, text) VALUES (?, ?)").run(line.time, line.text);
+  writeLog({ time, text }: LogLine, data: LogData = {}): void {
+    const insert = this.#database.prepare("INSERT INTO log (time, text, data) VALUES (?, ?, ?)");
+    insert.run(time, text, JSON.stringify(data));
   }
 
   /** Destroys what was encrypted. */
