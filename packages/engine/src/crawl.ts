@@ -121,7 +121,7 @@ export class SubjectCrawler {
     if (!guard || !access) return [];
     const started = clock.monotonic();
     memory.called(id, target.id, started);
-    const context = { clock, log, state: memory.state(id, target.id), ...ask };
+    const context = { clock, log, state: memory.state(id, target.id), unchanged: () => false, ...ask };
     const key = `${workload.id}\n${target.id}`;
     const result = await crawlOne({ crawler, guard, key, access, context, limits, call }, signal);
     const seconds = clock.monotonic() - started;

@@ -1,3 +1,4 @@
+import type { FileSystemAccess, ReadOptions } from "./files.ts";
 import type { Container, Workload } from "./workload.ts";
 
 /** What a mode opens for a crawler. One property is one capability; the set is closed within `api` 1. */
@@ -10,65 +11,6 @@ export interface Access {
 }
 
 export type Capability = keyof Access;
-
-export interface ReadOptions {
-  readonly signal?: AbortSignal;
-}
-
-export type FileType = "file" | "directory" | "symlink" | "fifo" | "socket" | "character" | "block" | "unknown";
-
-/** Paths are absolute inside the member; bytes that are no UTF-8 stand as `\xNN`, a backslash as `\x5C`: lossless both ways. */
-export interface FileEntry {
-  readonly path: string;
-  readonly type: FileType;
-}
-
-export interface FileStatus extends FileEntry {
-  /** Bytes. */
-  readonly size: number;
-  /** Permission bits, without the type. */
-  readonly mode: number;
-  readonly userId: number;
-  readonly groupId: number;
-  /** RFC 3339. */
-  readonly modified: string;
-  /** The text of a symbolic link, as it stands. */
-  readonly link: string | null;
-}
-
-export interface FileContent {
-  readonly bytes: Uint8Array;
-  /** The file's size as the kernel gives it. */
-  readonly size: number;
-  /** More bytes exist than the cap allowed. */
-  readonly truncated: boolean;
-}
-
-/**
- * Read-only view of one member's files. Resolution never leaves the member's root; only regular files are opened.
- * Errors: TRAWLER_UNSUPPORTED (absent), TRAWLER_DENIED, TRAWLER_REFUSED (not a regular file, foreign file system),
- * TRAWLER_GONE (the member has ended), TRAWLER_LIMIT.
- */
-export interface FileSystemAccess {
-  /** Default cap 1 MiB. */
-  read(path: string, options?: ReadOptions & { readonly maxBytes?: number }): Promise<FileContent>;
-  /** As `read`, decoded as UTF-8 (invalid bytes become U+FFFD); throws TRAWLER_LIMIT beyond `maxBytes`. */
-  readText(path: string, options?: ReadOptions & { readonly maxBytes?: number }): Promise<string>;
-  stat(path: string, options?: ReadOptions): Promise<FileStatus>;
-  /** Entries of one folder, sorted by path, at most `maxEntries` (default 10,000). */
-  list(
-    path: string,
-    options?: ReadOptions & { readonly maxEntries?: number },
-  ): Promise<{
-    readonly entries: readonly FileEntry[];
-    readonly truncated: boolean;
-  }>;
-  /** All files below a folder, depth first, in batches; stays on one file system; capped in entries and depth. */
-  walk(
-    path: string,
-    options?: ReadOptions & { readonly maxEntries?: number; readonly maxDepth?: number },
-  ): AsyncIterable<readonly FileStatus[]>;
-}
 
 /** One process. Null = not readable with our rights, or not present. Times in seconds, sizes in bytes. */
 export interface ProcessStatus {
@@ -112,6 +54,44 @@ export interface SocketStatus {
   readonly pid: number | null;
 }
 
+/** Tasks (threads). Null = not known. */
+export interface LoadFigures {
+  /** Averages of tasks that run or wait, over one, five and fifteen minutes; null but for the host: they are its alone. */
+  readonly average1: number | null;
+  readonly average5: number | null;
+  readonly average15: number | null;
+  /** Tasks that run or are ready to. */
+  readonly running: number | null;
+  /** Tasks in uninterruptible sleep (state `D`); null for the host. */
+  readonly uninterruptible: number | null;
+  readonly total: number | null;
+}
+
+/** Counters of one disk or partition of the host since boot (`diskstats` of the kernel): bytes, operations, seconds. */
+export interface DiskFigures {
+  /** `major:minor`. */
+  readonly device: string;
+  /** As in `/dev`, such as `sda1`. */
+  readonly name: string;
+  readonly partition: boolean;
+  readonly readOperations: number | null;
+  readonly readBytes: number | null;
+  /** Operations that were merged into others before they reached the disk. */
+  readonly readMerged: number | null;
+  /** Summed over all operations: may grow by more than a second in a second. */
+  readonly readTime: number | null;
+  readonly writeOperations: number | null;
+  readonly writtenBytes: number | null;
+  readonly writeMerged: number | null;
+  readonly writeTime: number | null;
+  /** Operations that are under way now. */
+  readonly pending: number | null;
+  /** Time in which at least one operation was under way. */
+  readonly ioTime: number | null;
+  /** `ioTime`, each moment weighted with the operations under way. */
+  readonly weightedIoTime: number | null;
+}
+
 export interface ProcessAccess {
   /** Pids and `comm` only: cheap, for matching. */
   commands(options?: ReadOptions): Promise<readonly { readonly pid: number; readonly command: string }[]>;
@@ -129,6 +109,10 @@ export interface ProcessAccess {
   }>;
   /** Names of the environment variables of the first process, never their values. */
   environmentNames(options?: ReadOptions): Promise<readonly string[]>;
+  /** The host's from `/proc/loadavg`, a member's from its own tasks; those of more than 4,096 are only counted. */
+  load(options?: ReadOptions): Promise<LoadFigures>;
+  /** Disks and partitions that were used since boot, in the kernel's order. Throws TRAWLER_UNSUPPORTED but for the host. */
+  disks(options?: ReadOptions): Promise<readonly DiskFigures[]>;
 }
 
 /** CPU, seconds of CPU time. Null = the file or field is absent. `monotonic` in seconds is when it was read. */
@@ -178,12 +162,34 @@ export interface PidsFigures {
   readonly limit: number | null;
 }
 
+/** Share of time in which tasks waited for a resource (`psi` of the kernel), 0 to 1, and seconds in total. */
+export interface Stall {
+  readonly average10: number;
+  readonly average60: number;
+  readonly average300: number;
+  readonly total: number;
+}
+
+/** `some`: at least one task waited; `full`: all that were not idle did. */
+export interface Pressure {
+  readonly some: Stall | null;
+  readonly full: Stall | null;
+}
+
+/** Null where the kernel keeps none: cgroup v1, or switched off. */
+export interface PressureFigures {
+  readonly cpu: Pressure | null;
+  readonly memory: Pressure | null;
+  readonly io: Pressure | null;
+}
+
 /** Counters and limits of one cgroup, v1, v2 or hybrid. A missing controller gives nulls, never an error. */
 export interface CgroupAccess {
   cpu(options?: ReadOptions): Promise<CpuFigures>;
   memory(options?: ReadOptions): Promise<MemoryFigures>;
   block(options?: ReadOptions): Promise<readonly BlockFigures[]>;
   pids(options?: ReadOptions): Promise<PidsFigures>;
+  pressure(options?: ReadOptions): Promise<PressureFigures>;
 }
 
 /** Counters since the interface was made; bytes, packets, events. */

@@ -25,6 +25,12 @@ export interface CrawlContext extends CallContext {
   readonly asked: "always" | "match" | "annotation";
   /** The settings of an annotation `trawler.dev/crawl.<name>`; null without one. Hostile input. */
   readonly annotation: Readonly<Record<string, unknown>> | null;
+  /**
+   * For a crawler that works by difference (`onChange`): whether its last whole result on this target came of the same
+   * fingerprint, such as sizes and times of its inputs. True: end now and yield nothing, the host keeps what it said.
+   * Ask once, before the first feature; the host says false where the whole value is due again.
+   */
+  unchanged(fingerprint: string): boolean;
   /** Says what could not be read, or not whole: it stands in the frame beside the features. */
   problem(code: "denied" | "truncated" | "failed" | "unavailable", message: string): void;
 }
@@ -39,6 +45,10 @@ export interface CrawlerPlugin<
   /** A schema per feature type: one flat object; each number carries its UCUM unit as `x-unit`. */
   readonly features: F;
   readonly match?: Match;
+  /** Works by difference: frames carry the digest of its features, and the features where they changed or are due. */
+  readonly onChange?: true;
+  /** After which time the whole value is due again, such as `1h` (the default); settings may say another. */
+  readonly refresh?: string;
 }
 
 export interface Crawler<

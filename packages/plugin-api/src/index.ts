@@ -3,6 +3,7 @@ export type * from "./crawler.ts";
 export * from "./define.ts";
 export type * from "./emitter.ts";
 export * from "./errors.ts";
+export type * from "./files.ts";
 export * from "./frame.ts";
 export * from "./frame-schema.ts";
 export * from "./glob.ts";

@@ -13,7 +13,16 @@ import {
 } from "@trawler/plugin-api";
 import { turnsOf } from "./answers.ts";
 import type { Case } from "./case.ts";
-import { type CgroupAnswers, fakeCgroup, fakeNet, fakeProc, type NetAnswers, type ProcAnswers } from "./fake-access.ts";
+import {
+  type CgroupAnswers,
+  type FsAnswers,
+  fakeCgroup,
+  fakeFs,
+  fakeNet,
+  fakeProc,
+  type NetAnswers,
+  type ProcAnswers,
+} from "./fake-access.ts";
 import { fakeClock, fakeContext, fakeHost, silentLog } from "./fake-host.ts";
 import { fakeContainer, fakeWorkload } from "./fake-workload.ts";
 import { checkFeature, checkSchemas } from "./features.ts";
@@ -33,6 +42,8 @@ export interface CrawlerContractOptions {
 
 /** `access.json`: answers in the contract's own types, each alone, `{ error }`, or `{ sequence }` of one per crawl. */
 export interface AccessFile {
+  /** What a folder cannot hold; files are those of `rootfs/`. */
+  readonly fs?: FsAnswers;
   readonly proc?: ProcAnswers;
   readonly cgroup?: CgroupAnswers;
   readonly net?: NetAnswers;
@@ -128,7 +139,7 @@ async function crawlCase(
   const clock = fakeClock();
   let turn = 0;
   const base = {
-    fs: folderFs(join(path, "rootfs")),
+    fs: fakeFs(folderFs(join(path, "rootfs")), file.fs ?? {}, () => turn),
     proc: fakeProc(file.proc ?? {}, () => turn),
     cgroup: fakeCgroup(file.cgroup ?? {}, () => turn),
     net: fakeNet(file.net ?? {}, undefined, () => turn),
@@ -155,7 +166,7 @@ async function crawlCase(
   const opened = { access, members: new Map(), update: async () => {}, [Symbol.asyncDispose]: async () => {} };
   const memory = new CrawlMemory();
   const outcomes: Outcome[] = [];
-  const turns = Math.max(...[file.proc, file.cgroup, file.net].map((answers) => turnsOf(answers ?? {})));
+  const turns = Math.max(...[file.fs, file.proc, file.cgroup, file.net].map((answers) => turnsOf(answers ?? {})));
   for (turn = 0; turn < turns; turn++) {
     const { outcomes: found, problems } = await subject.crawl(workload, opened, memory, new AbortController().signal);
     const { features, problems: own } = collect(found, "");
@@ -189,6 +200,7 @@ async function drain(
     state: new Map(),
     asked: plugin.match ? "match" : "always",
     annotation: null,
+    unchanged: () => false,
     problem() {},
   };
   const meta = { workload, container: workload.containers[0] ?? null };

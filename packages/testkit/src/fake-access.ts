@@ -2,15 +2,25 @@ import type {
   BlockFigures,
   CgroupAccess,
   CpuFigures,
+  DiskFigures,
+  FileSystemAccess,
+  FileSystemStatus,
   InterfaceFigures,
+  LoadFigures,
   MemoryFigures,
   NetworkAccess,
   PidsFigures,
+  PressureFigures,
   ProcessAccess,
   ProcessStatus,
   SocketStatus,
 } from "@trawler/plugin-api";
 import { type Answer, answerOf } from "./answers.ts";
+
+/** Answers of `fs` that no folder of files can give. */
+export interface FsAnswers {
+  readonly fileSystems?: Answer<{ readonly fileSystems: readonly FileSystemStatus[]; readonly truncated: boolean }>;
+}
 
 /** Answers of `proc`. Processes may be given alone: then `total` is their number. */
 export interface ProcAnswers {
@@ -22,6 +32,8 @@ export interface ProcAnswers {
     readonly attributed: boolean;
   }>;
   readonly environmentNames?: Answer<readonly string[]>;
+  readonly load?: Answer<LoadFigures>;
+  readonly disks?: Answer<readonly DiskFigures[]>;
 }
 
 export interface CgroupAnswers {
@@ -29,6 +41,7 @@ export interface CgroupAnswers {
   readonly memory?: Answer<MemoryFigures>;
   readonly block?: Answer<readonly BlockFigures[]>;
   readonly pids?: Answer<PidsFigures>;
+  readonly pressure?: Answer<PressureFigures>;
 }
 
 export interface NetAnswers {
@@ -37,6 +50,11 @@ export interface NetAnswers {
 
 type Turn = () => number;
 const first: Turn = () => 0;
+
+/** A file system whose mounts are as scripted. */
+export function fakeFs(files: FileSystemAccess, answers: FsAnswers, turn: Turn = first): FileSystemAccess {
+  return { ...files, fileSystems: async () => answerOf(answers.fileSystems, "the list of file systems", turn()) };
+}
 
 /** Processes as scripted. `max` is kept as the contract says. */
 export function fakeProc(answers: ProcAnswers, turn: Turn = first): ProcessAccess {
@@ -55,6 +73,8 @@ export function fakeProc(answers: ProcAnswers, turn: Turn = first): ProcessAcces
     async environmentNames() {
       return answerOf(answers.environmentNames, "the environment", turn());
     },
+    load: async () => answerOf(answers.load, "the load", turn()),
+    disks: async () => answerOf(answers.disks, "the list of disks", turn()),
   };
 }
 
@@ -65,6 +85,7 @@ export function fakeCgroup(answers: CgroupAnswers, turn: Turn = first): CgroupAc
     memory: async () => answerOf(answers.memory, "memory", turn()),
     block: async () => answerOf(answers.block, "block", turn()),
     pids: async () => answerOf(answers.pids, "pids", turn()),
+    pressure: async () => answerOf(answers.pressure, "pressure", turn()),
   };
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { lstat, open, readdir, readlink, realpath } from "node:fs/promises";
 import { join, posix, relative } from "node:path";
 import {
@@ -6,12 +7,13 @@ import {
   type FileStatus,
   type FileSystemAccess,
   type FileType,
+  pathMatcher,
   TrawlerError,
 } from "@trawler/plugin-api";
 
 const MEBIBYTE = 1_048_576;
 
-/** A folder as a member's root. For tests only: it is not hardened; `modified` and owners are those of the folder. */
+/** A folder as a member's root. For tests only: it is not hardened; times and owners are those of the folder. */
 export function folderFs(root: string): FileSystemAccess {
   const inside = async (path: string): Promise<string> => {
     const real = await realpath(join(root, posix.resolve("/", path)));
@@ -27,9 +29,10 @@ export function folderFs(root: string): FileSystemAccess {
           if (!stat.isFile()) throw refused(path, "is no regular file");
           return stat;
         });
-        const buffer = new Uint8Array(Math.min(size, options?.maxBytes ?? MEBIBYTE));
-        const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
-        return { bytes: buffer.subarray(0, bytesRead), size, truncated: size > bytesRead };
+        const offset = options?.offset ?? 0;
+        const buffer = new Uint8Array(Math.min(Math.max(size - offset, 0), options?.maxBytes ?? MEBIBYTE));
+        const { bytesRead } = await file.read(buffer, 0, buffer.length, offset);
+        return { bytes: buffer.subarray(0, bytesRead), size, truncated: size > offset + bytesRead };
       } finally {
         await file.close();
       }
@@ -51,15 +54,24 @@ export function folderFs(root: string): FileSystemAccess {
         const max = options?.maxEntries ?? 10_000;
         return { entries: entries.slice(0, max), truncated: entries.length > max };
       }),
+    async digest(path, { algorithm, maxBytes = 268_435_456, ...options }) {
+      const { bytes, size, truncated } = await read(path, { ...options, maxBytes });
+      return { digest: createHash(algorithm).update(bytes).digest("hex"), size, truncated };
+    },
+    fileSystems: async () => {
+      throw new TrawlerError("TRAWLER_UNSUPPORTED", "a folder has no list of file systems");
+    },
     async *walk(path, options) {
       const { maxDepth = 64, signal } = options ?? {};
+      const excluded = pathMatcher(options?.exclude ?? []);
       let left = options?.maxEntries ?? 100_000;
       const folders = [{ path: posix.resolve("/", path), depth: 0 }];
       for (let folder = folders.pop(); folder && left > 0; folder = folders.pop()) {
         signal?.throwIfAborted();
         const { path: at, depth } = folder;
         const names = await coded(at, async () => (await readdir(join(root, at))).sort());
-        const batch = await Promise.all(names.slice(0, left).map((name) => stat(posix.join(at, name))));
+        const paths = names.map((name) => posix.join(at, name)).filter((one) => !excluded(one));
+        const batch = await Promise.all(paths.slice(0, left).map((one) => stat(one)));
         left -= batch.length;
         yield batch;
         const below = batch.filter(({ type }) => type === "directory" && depth < maxDepth).reverse();
@@ -78,7 +90,11 @@ async function statusOf(root: string, path: string): Promise<FileStatus> {
     mode: found.mode & 0o7777,
     userId: found.uid,
     groupId: found.gid,
+    hostUserId: found.uid,
+    hostGroupId: found.gid,
     modified: found.mtime.toISOString(),
+    changed: found.ctime.toISOString(),
+    accessed: found.atime.toISOString(),
     link: found.isSymbolicLink() ? await readlink(join(root, path)) : null,
   };
 }

@@ -57,9 +57,11 @@ function everywhere(call: (options?: { readonly signal?: AbortSignal }) => Promi
       async *walk(_, options) {
         yield await call(options);
       },
+      digest: (_, options) => call(options),
+      fileSystems: call,
     },
-    proc: { commands: call, processes: call, sockets: call, environmentNames: call },
-    cgroup: { cpu: call, memory: call, block: call, pids: call },
+    proc: { commands: call, processes: call, sockets: call, environmentNames: call, load: call, disks: call },
+    cgroup: { cpu: call, memory: call, block: call, pids: call, pressure: call },
     net: { interfaces: call, connect: (_, options) => call(options) },
   };
 }
@@ -72,17 +74,23 @@ function answering(bytes: Uint8Array): Omit<Access, "meta"> {
       read: async () => ({ bytes, size: bytes.length * 2, truncated: true }),
       readText: async () => new TextDecoder().decode(bytes),
       async stat(path) {
-        const modified = "2026-01-01T00:00:00.000Z";
-        return { path, type: "file", size: bytes.length, mode: 0o644, userId: 0, groupId: 0, modified, link: null };
+        const at = "2026-01-01T00:00:00.000Z";
+        const owners = { userId: 0, groupId: 0, hostUserId: 0, hostGroupId: 0 };
+        const times = { modified: at, changed: at, accessed: at };
+        return { path, type: "file", size: bytes.length, mode: 0o644, ...owners, ...times, link: null };
       },
       list: async () => ({ entries: [], truncated: true }),
       async *walk() {},
+      digest: async () => ({ digest: "", size: bytes.length * 2, truncated: true }),
+      fileSystems: async () => ({ fileSystems: [], truncated: true }),
     },
     proc: fakeProc({
       commands: [],
       processes: { processes: [], total: 0 },
       sockets: { sockets: [], total: 0, attributed: false },
       environmentNames: [],
+      load: { average1: null, average5: null, average15: null, running: null, uninterruptible: null, total: null },
+      disks: [],
     }),
     cgroup: fakeCgroup(unknownFigures),
     net: fakeNet({ interfaces: [] }, everyPort),
@@ -117,4 +125,5 @@ const unknownFigures = {
   },
   block: [],
   pids: { current: null, limit: null },
+  pressure: { cpu: null, memory: null, io: null },
 };

@@ -80,6 +80,7 @@ export async function crawl(scene: Scene) {
     ...fakeContext(),
     clock: fakeClock(),
     state: new Map(),
+    unchanged: () => false,
     asked: "match",
     annotation: null,
     problem: (code, message) => problems.push(`${code}: ${message}`),

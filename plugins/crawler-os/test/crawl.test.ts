@@ -10,6 +10,7 @@ async function crawl(readText: FileSystemAccess["readText"]) {
     ...fakeContext(),
     clock: fakeClock(),
     state: new Map(),
+    unchanged: () => false,
     asked: "always",
     annotation: null,
   } as const;

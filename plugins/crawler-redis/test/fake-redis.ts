@@ -98,6 +98,7 @@ export async function crawl(scene: Scene): Promise<Seen> {
     ...fakeContext(),
     clock: fakeClock(),
     state: new Map(),
+    unchanged: () => false,
     asked: "match",
     annotation: null,
     problem: (code, message) => problems.push(`${code}: ${message}`),

@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { posix } from "node:path";
-import { type CgroupAccess, type Clock, TrawlerError } from "@trawler/plugin-api";
+import { type CgroupAccess, type Clock, type Pressure, TrawlerError } from "@trawler/plugin-api";
 import { parseBlkio, parseIoStat, parsePids } from "./block.ts";
 import { parseCpuV1, parseCpuV2 } from "./cpu.ts";
 import { type Controller, type Hierarchy, hierarchyFolders } from "./hierarchy.ts";
 import { KeptFiles, type ReadBuffer } from "./kept-file.ts";
 import { parseMemoryV1, parseMemoryV2 } from "./memory.ts";
+import { parsePressure } from "./pressure.ts";
 
 /**
  * Figures of one cgroup, by descriptors that stay open until it is closed: a pod's can be read until it is removed,
@@ -92,6 +93,12 @@ export class CgroupReader implements CgroupAccess, Disposable {
   async pids(): ReturnType<CgroupAccess["pids"]> {
     const folder = this.#v1("pids") ?? this.#unified();
     return parsePids(this.#read(folder, "pids.current"), this.#read(folder, "pids.max"));
+  }
+
+  async pressure(): ReturnType<CgroupAccess["pressure"]> {
+    const folder = this.#unified();
+    const read = (name: string): Pressure | null => parsePressure(this.#read(folder, name));
+    return { cpu: read("cpu.pressure"), memory: read("memory.pressure"), io: read("io.pressure") };
   }
 
   /** A read has found it removed: it answers no more, even where another one has its name now. */

@@ -5,6 +5,7 @@ import { parseCounts } from "../proc/key-value.ts";
 import { difference, divided, parseCount, sum } from "../proc/number.ts";
 import { TICKS_PER_SECOND } from "../proc/stat.ts";
 import { parseMeminfo, parseSystemStat } from "../proc/system.ts";
+import { parsePressure } from "./pressure.ts";
 
 /** `/proc/stat` and `/proc/diskstats` grow with interrupts and disks. */
 const LONG = 1024 * 1024;
@@ -17,7 +18,21 @@ export function openHostCgroup(files: ProcFiles, clock: Clock): CgroupAccess {
     memory: async () => parseHostMemory(read("meminfo"), read("vmstat")),
     block: async () => parseDiskstats(read("diskstats")),
     pids: async () => parseHostPids(read("loadavg"), read("sys/kernel/threads-max"), read("sys/kernel/pid_max")),
+    pressure: async () => ({
+      cpu: parsePressure(readPressure(files, "cpu")),
+      memory: parsePressure(readPressure(files, "memory")),
+      io: parsePressure(readPressure(files, "io")),
+    }),
   };
+}
+
+/** Null where the kernel keeps none, or was started without (EOPNOTSUPP). */
+function readPressure(files: ProcFiles, name: string): string | null {
+  try {
+    return files.text(`pressure/${name}`);
+  } catch {
+    return null;
+  }
 }
 
 /** `/proc/stat`. The limit is the number of CPUs online. */

@@ -7,5 +7,6 @@ export { type CgroupIdentity, parseCgroupIdentity } from "./identity.ts";
 export { ReadBuffer } from "./kept-file.ts";
 export { locateContainer, locatePod } from "./locate.ts";
 export { parseMemoryV1, parseMemoryV2 } from "./memory.ts";
+export { parsePressure } from "./pressure.ts";
 export { type ProcessCgroups, parseProcessCgroups } from "./proc-cgroup.ts";
 export { cgroupPids } from "./processes.ts";

@@ -29,8 +29,13 @@ const READABLE_FILE_SYSTEMS: ReadonlySet<string> = new Set([
   "zfs",
 ]);
 
-const MAX_MOUNTINFO = 4 * 1024 * 1024;
+export const MAX_MOUNTINFO: number = 4 * 1024 * 1024;
 const MAX_FDINFO = 4096;
+
+/** Whether the files of such a file system are read, and the file system itself is asked. */
+export function isReadable(type: string): boolean {
+  return READABLE_FILE_SYSTEMS.has(type);
+}
 
 /** The type of the mount `id` in the text of a `mountinfo`; null where it is not listed. proc_pid_mountinfo(5). */
 export function mountType(mountinfo: string, id: number): string | null {
@@ -69,7 +74,7 @@ export function mountGuard(mountinfos: readonly string[]): MountGuard {
       if (id === null) return "unknown";
       for (const path of mountinfos) {
         const type = mountType(readBounded(path, MAX_MOUNTINFO), id);
-        if (type !== null) return READABLE_FILE_SYSTEMS.has(type) ? null : type;
+        if (type !== null) return isReadable(type) ? null : type;
       }
       return "unknown";
     },

@@ -1,10 +1,12 @@
-import { constants, openSync } from "node:fs";
+import { constants, openSync, realpathSync } from "node:fs";
 import { errorCode, TrawlerError } from "@trawler/plugin-api";
 import { loadLibc } from "../ffi/libc.ts";
 import { closeQuietly, O_PATH } from "./descriptor.ts";
 import { descriptorWalk } from "./descriptor-walk.ts";
-import { type MountGuard, mountGuard, mountOf } from "./mounts.ts";
+import { mountsBelow, readMounts } from "./mount-table.ts";
+import { type MountGuard, mountGuard, mountOf, readBounded } from "./mounts.ts";
 import { hasOpenat2, openat2Resolver } from "./openat2.ts";
+import { type Owners, parseOwners, SAME_OWNERS } from "./owners.ts";
 import { isNodeRoot, ProcessFolder, type ProcessIdentity, processError } from "./pid.ts";
 import type { Resolver } from "./resolver.ts";
 import { RootedFileSystem } from "./rooted.ts";
@@ -19,6 +21,7 @@ export interface FileSystemOptions {
 
 const OWN_MOUNTS = "/proc/self/mountinfo";
 const DEFAULT_TIMEOUT = 10_000;
+const MAX_ID_MAP = 64 * 1024;
 
 /**
  * Opens the root of a running process, read-only and escape-proof, until disposed. The process is held by a descriptor,
@@ -46,6 +49,8 @@ export async function openFileSystem(
       resolver,
       timeout: options.timeout ?? DEFAULT_TIMEOUT,
       alive: () => folder.alive(),
+      mounts: () => readMounts(`${folder.path}/mountinfo`),
+      owners: readOwners(folder.path),
       release: () => folder[Symbol.dispose](),
     });
   } catch (error) {
@@ -70,6 +75,8 @@ export async function openHostFileSystem(path: string, options: FileSystemOption
       resolver,
       timeout: options.timeout ?? DEFAULT_TIMEOUT,
       alive: () => true,
+      mounts: () => mountsBelow(readMounts(OWN_MOUNTS), realpathSync(path, "latin1"), mountOf(root)),
+      owners: SAME_OWNERS,
       release: () => undefined,
     });
   } catch (error) {
@@ -77,6 +84,15 @@ export async function openHostFileSystem(path: string, options: FileSystemOption
     if (error instanceof TrawlerError) throw error;
     const denied = errorCode(error) === "EACCES" || errorCode(error) === "EPERM";
     throw new TrawlerError(denied ? "TRAWLER_DENIED" : "TRAWLER_UNSUPPORTED", `${path} cannot be opened as a folder`);
+  }
+}
+
+/** A kernel without user namespaces has no such files. */
+function readOwners(folder: string): Owners {
+  try {
+    return parseOwners(readBounded(`${folder}/uid_map`, MAX_ID_MAP), readBounded(`${folder}/gid_map`, MAX_ID_MAP));
+  } catch {
+    return SAME_OWNERS;
   }
 }
 

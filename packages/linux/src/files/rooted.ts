@@ -1,18 +1,25 @@
 import { fstatSync } from "node:fs";
 import {
   type FileContent,
+  type FileDigest,
   type FileEntry,
   type FileStatus,
   type FileSystemAccess,
+  pathMatcher,
   type ReadOptions,
   TrawlerError,
+  type WalkOptions,
 } from "@trawler/plugin-api";
 import { SystemError } from "../ffi/libc.ts";
+import type { Mount } from "../proc/mountinfo.ts";
 import { Budget } from "./budget.ts";
 import { closeQuietly, fileType } from "./descriptor.ts";
 import { linkText } from "./descriptor-walk.ts";
+import { digestContent } from "./digest.ts";
 import { fileError, gone, shown } from "./errors.ts";
 import { readFolder } from "./list.ts";
+import { readFileSystems } from "./mount-table.ts";
+import type { Owners } from "./owners.ts";
 import { decodePath, encodePath, joinPath, splitPath } from "./path.ts";
 import { readContent } from "./read.ts";
 import { MAX_FOLDERS, type Resolver } from "./resolver.ts";
@@ -35,6 +42,9 @@ export interface RootedOptions {
   readonly timeout: number;
   /** Whether the member still runs. */
   readonly alive: () => boolean;
+  /** Its mounts now, with mount points from its root. */
+  readonly mounts: () => readonly Mount[];
+  readonly owners: Owners;
   /** Gives back what was opened beside the root. */
   readonly release: () => void;
 }
@@ -49,10 +59,19 @@ export class RootedFileSystem implements FileSystemAccess, AsyncDisposable {
     this.#options = options;
   }
 
-  read(path: string, options: ReadOptions & { readonly maxBytes?: number } = {}): Promise<FileContent> {
+  read: FileSystemAccess["read"] = (path, options = {}): Promise<FileContent> => {
     const max = bound(options.maxBytes, DEFAULT_MAX_BYTES, HIGHEST_MAX_BYTES);
-    return this.#use(path, options, true, (descriptor, budget) => readContent(descriptor, max, budget));
-  }
+    const offset = bound(options.offset, 0, Number.MAX_SAFE_INTEGER - HIGHEST_MAX_BYTES);
+    return this.#use(path, options, true, (descriptor, budget) => readContent(descriptor, { offset, max }, budget));
+  };
+
+  digest: FileSystemAccess["digest"] = (path, options): Promise<FileDigest> => {
+    const max = bound(options.maxBytes, HIGHEST_MAX_BYTES, HIGHEST_MAX_BYTES);
+    const { algorithm } = options;
+    return this.#use(path, options, true, (descriptor, budget) =>
+      digestContent(descriptor, { algorithm, max }, budget),
+    );
+  };
 
   async readText(path: string, options: ReadOptions & { readonly maxBytes?: number } = {}): Promise<string> {
     const { bytes, truncated } = await this.read(path, options);
@@ -64,7 +83,7 @@ export class RootedFileSystem implements FileSystemAccess, AsyncDisposable {
     return this.#use(path, options, false, (descriptor) => {
       const stats = fstatSync(descriptor);
       const link = stats.isSymbolicLink() ? this.#link(path) : null;
-      return Promise.resolve(fileStatus(absolute(path), stats, link));
+      return Promise.resolve(fileStatus(absolute(path), stats, link, this.#options.owners));
     });
   }
 
@@ -84,13 +103,12 @@ export class RootedFileSystem implements FileSystemAccess, AsyncDisposable {
     });
   }
 
-  async *walk(
-    path: string,
-    options: ReadOptions & { readonly maxEntries?: number; readonly maxDepth?: number } = {},
-  ): AsyncGenerator<readonly FileStatus[]> {
+  async *walk(path: string, options: WalkOptions = {}): AsyncGenerator<readonly FileStatus[]> {
     const bounds = {
       maxEntries: bound(options.maxEntries, DEFAULT_WALK, HIGHEST_ENTRIES),
       maxDepth: bound(options.maxDepth, DEFAULT_DEPTH, MAX_FOLDERS),
+      excluded: pathMatcher(options.exclude ?? []),
+      owners: this.#options.owners,
     };
     let walk: TreeWalk | undefined;
     try {
@@ -104,6 +122,12 @@ export class RootedFileSystem implements FileSystemAccess, AsyncDisposable {
     } finally {
       if (walk !== undefined) this.#walks.delete(walk);
     }
+  }
+
+  fileSystems(options: ReadOptions = {}): ReturnType<FileSystemAccess["fileSystems"]> {
+    return this.#use("/", options, true, (_, budget) =>
+      readFileSystems(this.#options.mounts(), (path) => this.#find(path, false), budget),
+    );
   }
 
   /** Finds a unix socket; the caller closes the descriptor. Throws as the other calls do. */

@@ -1,19 +1,24 @@
 import type { Stats } from "node:fs";
 import type { FileStatus } from "@trawler/plugin-api";
 import { fileType } from "./descriptor.ts";
+import type { Owners } from "./owners.ts";
 
 const YEAR_9999 = 253_402_300_799_999;
 
 /** Plain data of one file. `link` is the encoded text of a symbolic link. */
-export function fileStatus(path: string, stats: Stats, link: string | null): FileStatus {
+export function fileStatus(path: string, stats: Stats, link: string | null, owners: Owners): FileStatus {
   return {
     path,
     type: fileType(stats),
     size: stats.size,
     mode: stats.mode & 0o7777,
-    userId: stats.uid,
-    groupId: stats.gid,
+    userId: owners.user(stats.uid),
+    groupId: owners.group(stats.gid),
+    hostUserId: stats.uid,
+    hostGroupId: stats.gid,
     modified: timestamp(stats.mtimeMs),
+    changed: timestamp(stats.ctimeMs),
+    accessed: timestamp(stats.atimeMs),
     link,
   };
 }

@@ -5,6 +5,7 @@ import { closeQuietly } from "./descriptor.ts";
 import { linkText } from "./descriptor-walk.ts";
 import { shown } from "./errors.ts";
 import { readFolder } from "./list.ts";
+import type { Owners } from "./owners.ts";
 import { encodePath, joinPath } from "./path.ts";
 import type { Resolver } from "./resolver.ts";
 import { fileStatus } from "./status.ts";
@@ -12,6 +13,9 @@ import { fileStatus } from "./status.ts";
 export interface TreeBounds {
   readonly maxEntries: number;
   readonly maxDepth: number;
+  /** Tells by its path what is left out, with all below it. */
+  readonly excluded: (path: string) => boolean;
+  readonly owners: Owners;
 }
 
 interface Level {
@@ -79,12 +83,13 @@ export class TreeWalk implements Disposable {
 
   async #visit(level: Level, name: Buffer): Promise<FileStatus | null> {
     const path = joinPath(level.path, encodePath(name));
+    if (this.#bounds.excluded(path)) return null;
     let descriptor = -1;
     try {
       descriptor = level.open(name);
       const stats = fstatSync(descriptor);
       const link = stats.isSymbolicLink() ? encodePath(linkText(level.descriptor, name)) : null;
-      const status = fileStatus(path, stats, link);
+      const status = fileStatus(path, stats, link, this.#bounds.owners);
       if (stats.isDirectory()) {
         if (this.#levels.length < this.#bounds.maxDepth) {
           const folder = descriptor;

@@ -88,6 +88,7 @@ export class ContainerReader implements AsyncDisposable {
       memory: async () => reader().memory(),
       block: async () => reader().block(),
       pids: async () => reader().pids(),
+      pressure: async () => reader().pressure(),
     };
   }
 

@@ -21,6 +21,9 @@ export class LazyFileSystem implements FileSystemAccess, AsyncDisposable {
   readText: FileSystemAccess["readText"] = async (...parameters) => this.#use((files) => files.readText(...parameters));
   stat: FileSystemAccess["stat"] = async (...parameters) => this.#use((files) => files.stat(...parameters));
   list: FileSystemAccess["list"] = async (...parameters) => this.#use((files) => files.list(...parameters));
+  digest: FileSystemAccess["digest"] = async (...parameters) => this.#use((files) => files.digest(...parameters));
+  fileSystems: FileSystemAccess["fileSystems"] = async (...parameters) =>
+    this.#use((files) => files.fileSystems(...parameters));
 
   async *walk(...parameters: Parameters<FileSystemAccess["walk"]>): ReturnType<FileSystemAccess["walk"]> {
     const files = await this.#get();

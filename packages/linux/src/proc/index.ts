@@ -1,10 +1,11 @@
 export { BootTime } from "./boot-time.ts";
 export { parseCommandLine } from "./command-line.ts";
-export { parseDiskstats } from "./diskstats.ts";
+export { parseDisks, parseDiskstats } from "./diskstats.ts";
 export { parseEnvironmentNames } from "./environ.ts";
 export { ProcFileReader, type ProcFiles } from "./files.ts";
 export { hostPids } from "./host-processes.ts";
 export { parseProcessIo } from "./io.ts";
+export { parseLoad } from "./load.ts";
 export { type Mount, parseMountinfo } from "./mountinfo.ts";
 export { openProcessAccess, type ProcessAccessOptions } from "./process-access.ts";
 export { type Belongs, readProcessStat } from "./process-reader.ts";

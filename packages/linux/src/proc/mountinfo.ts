@@ -6,6 +6,8 @@ export interface Mount {
   /** What of the file system is mounted. */
   readonly root: string;
   readonly mountPoint: string;
+  /** Options of this mount. */
+  readonly options: readonly string[];
   readonly fileSystem: string;
   readonly source: string;
   /** Options of the file system itself: for cgroup v1 they hold the controllers. */
@@ -18,7 +20,7 @@ export function parseMountinfo(text: string): readonly Mount[] {
   for (const line of text.split("\n")) {
     const [before, after] = line.split(" - ", 2);
     if (before === undefined || after === undefined) continue;
-    const [id, , device, root, mountPoint] = before.split(" ");
+    const [id, , device, root, mountPoint, options] = before.split(" ");
     const [fileSystem, source, superOptions] = after.split(" ");
     if (id === undefined || device === undefined || root === undefined || mountPoint === undefined) continue;
     if (fileSystem === undefined || source === undefined) continue;
@@ -27,6 +29,7 @@ export function parseMountinfo(text: string): readonly Mount[] {
       device,
       root: unescapeOctal(root),
       mountPoint: unescapeOctal(mountPoint),
+      options: options?.split(",") ?? [],
       fileSystem,
       source: unescapeOctal(source),
       superOptions: superOptions?.split(",") ?? [],

@@ -1,15 +1,24 @@
 import { setImmediate } from "node:timers/promises";
-import { type ProcessAccess, type ProcessStatus, type SocketStatus, TrawlerError } from "@trawler/plugin-api";
+import {
+  type ProcessAccess,
+  type ProcessStatus,
+  type SocketStatus,
+  TrawlerError,
+  unsupported,
+} from "@trawler/plugin-api";
 import { readSockets } from "../network/socket-reader.ts";
 import type { SocketTables } from "../network/socket-tables.ts";
+import { parseDisks } from "./diskstats.ts";
 import { parseEnvironmentNames } from "./environ.ts";
 import { isDenied, isGone, orNull, type ProcFiles } from "./files.ts";
+import { parseLoad, readTaskLoad } from "./load.ts";
 import { type Belongs, readProcess, readProcessStat } from "./process-reader.ts";
 import type { ProcessStat } from "./stat.ts";
 
 const DEFAULT_PROCESSES = 200;
 const DEFAULT_SOCKETS = 2000;
 const ENVIRONMENT_BYTES = 2 * 1024 * 1024;
+const DISKSTATS_BYTES = 1024 * 1024;
 /** Files read between two turns of the event loop. */
 const TURN = 64;
 
@@ -67,6 +76,15 @@ export function openProcessAccess(options: ProcessAccessOptions): ProcessAccess 
     environmentNames: async ({ signal } = {}) => {
       const first = await firstProcess(options, signal);
       return readEnvironmentNames(options.files, first, signal);
+    },
+    load: async ({ signal } = {}) => {
+      // Averages are the host's: no namespace has its own.
+      if (options.belongs === undefined) return parseLoad(orNull(() => options.files.text("loadavg")) ?? "");
+      return readTaskLoad(options.files, await readStats(options, signal), signal);
+    },
+    disks: async () => {
+      if (options.belongs !== undefined) throw unsupported("disks are the host's");
+      return parseDisks(orNull(() => options.files.text("diskstats", DISKSTATS_BYTES)) ?? "");
     },
   };
 }
