@@ -1,8 +1,8 @@
 /**
  * `node scripts/bundle.ts [FOLDER]`: the agent's production artefact. `trawl.js` holds the command with all built-in
- * plugins, `kubernetes-client.js` what reads kubeconfig files, `worker.js` the thread that enters network namespaces;
- * koffi, which has native code, stands beside them. The folder runs wherever a Node does that trawl supports:
- * `node FOLDER/trawl.js --help`.
+ * plugins, `kubernetes-client.js` what reads kubeconfig files, `worker.js` the thread that enters network namespaces,
+ * `thread.js` the one that runs a third party's crawler; koffi, which has native code, stands beside them. The folder
+ * runs wherever a Node does that trawl supports: `node FOLDER/trawl.js --help`.
  */
 import { cp, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -45,6 +45,7 @@ await build({
   entryPoints: {
     trawl: join(root, "packages/cli/src/bin.ts"),
     worker: join(root, "packages/linux/src/namespace/worker.ts"),
+    thread: join(root, "packages/engine/src/isolation/thread.ts"),
   },
   plugins: [
     {

@@ -45,6 +45,11 @@ export class PluginCatalogue implements Catalogue {
     return this.#builtIn.filter((plugin) => plugin.kind === kind).map(({ name }) => name);
   }
 
+  /** URL of a packaged plugin's code; null for a built-in one. */
+  module(kind: PluginKind, name: string): string | null {
+    return this.#packaged.find(({ plugin }) => plugin.kind === kind && plugin.name === name)?.module ?? null;
+  }
+
   async load(kind: PluginKind, name: string): Promise<Plugin> {
     const packaged = this.#packaged.find(({ plugin }) => plugin.kind === kind && plugin.name === name);
     if (packaged) return packaged.plugin;

@@ -12,6 +12,7 @@ import {
   TrawlerError,
 } from "@trawler/plugin-api";
 import type { PluginCatalogue } from "./catalogue.ts";
+import { isolate } from "./isolate.ts";
 
 /** What the look for an environment found. */
 interface Detection {
@@ -102,7 +103,8 @@ async function resolveOne(settings: PipelineSettings, options: ResolveOptions): 
         .join("\n"),
     );
   }
-  return { ...settings, environment, mode, crawlers, emitters, detections, left };
+  const placed = crawlers.map((one) => isolate(one, catalogue.module("crawler", one.plugin.name)));
+  return { ...settings, environment, mode, crawlers: placed, emitters, detections, left };
 }
 
 async function chooseEnvironment(

@@ -30,7 +30,7 @@ const settings = (onStartError: PluginSettings["onStartError"], failures: readon
       return { write: async () => undefined };
     },
   });
-  return { id: "x", plugin, config: {}, onStartError, isolation: "inline", named: true } as const;
+  return { id: "x", plugin, config: {}, onStartError, named: true } as const;
 };
 const stop = new AbortController().signal;
 

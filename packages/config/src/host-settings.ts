@@ -41,7 +41,7 @@ export interface BesideSettings {
   readonly every?: string | undefined;
   readonly timeout?: string | undefined;
   readonly onStartError: "fail" | "retry" | "skip";
-  readonly isolation: "inline";
+  readonly isolation?: "inline" | "worker" | undefined;
 }
 
 const pipelineSettings = z.strictObject({
@@ -141,15 +141,17 @@ const shared = {
     .describe(
       "When the plugin can't start: fail = end; retry = try again where that may help, else end; skip = go on without it.",
     ),
-  isolation: z
-    .enum(["inline"])
-    .default("inline")
-    .describe("Where the plugin runs: inline = in the agent's own thread."),
 };
 
 const besideCrawler = z.strictObject({
   every: duration("1s", "24h").optional().describe("Time between two calls on one subject; default: each frame."),
   timeout: duration("10ms", "10m").optional().describe("Longest time of one call; default: the pipeline's timeout."),
+  isolation: z
+    .enum(["inline", "worker"])
+    .optional()
+    .describe(
+      "Where it runs: inline = in the agent's own thread; worker = in a thread of its own, which can't hold up or end the agent. Default: worker for a plugin of a package, inline for a built-in one and for one that connects to applications.",
+    ),
   ...shared,
 });
 const besideOthers = z.strictObject(shared);

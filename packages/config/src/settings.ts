@@ -14,7 +14,8 @@ export interface PluginSettings<P extends Plugin = Plugin> {
   /** Milliseconds; absent = the pipeline's. */
   readonly timeout?: number;
   readonly onStartError: "fail" | "retry" | "skip";
-  readonly isolation: "inline";
+  /** Absent = the default of where the plugin comes from. */
+  readonly isolation?: "inline" | "worker";
   /** The user wrote it, as against a default. */
   readonly named: boolean;
 }
@@ -76,7 +77,7 @@ export function pluginSettings(
     ...(every === null ? {} : { every: every / 1000 }),
     ...(timeout === null ? {} : { timeout }),
     onStartError: beside.onStartError,
-    isolation: beside.isolation,
+    ...(beside.isolation === undefined ? {} : { isolation: beside.isolation }),
     named,
   };
 }

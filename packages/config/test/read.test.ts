@@ -135,12 +135,12 @@ const CASES: readonly (readonly [name: string, text: string, ...expected: string
   [
     "unknown key of a plugin",
     kafka("{ brokers: ['a:1'], topik: x }"),
-    "trawl.yaml:5:29: pipelines.default.emitters.kafka/main.topik: unknown key, expected one of brokers, topic, createTopic, compression, attempts, sasl, onStartError, isolation; did you mean topic?",
+    "trawl.yaml:5:29: pipelines.default.emitters.kafka/main.topik: unknown key, expected one of brokers, topic, createTopic, compression, attempts, sasl, onStartError; did you mean topic?",
   ],
   [
     "unknown key that resembles nothing",
     kafka("{ brokers: ['a:1'], zzzzzzz: x }"),
-    "trawl.yaml:5:29: pipelines.default.emitters.kafka/main.zzzzzzz: unknown key, expected one of brokers, topic, createTopic, compression, attempts, sasl, onStartError, isolation; remove it",
+    "trawl.yaml:5:29: pipelines.default.emitters.kafka/main.zzzzzzz: unknown key, expected one of brokers, topic, createTopic, compression, attempts, sasl, onStartError; remove it",
   ],
   [
     "unknown crawler",

@@ -2,8 +2,8 @@ import type { Access, CrawlContext, Feature } from "@trawler/plugin-api";
 import type { CrawlerInstance } from "./options.ts";
 
 /**
- * The one place where a crawler's code is entered, with an access that holds exactly what it declared. A proxy of a
- * crawler that runs in a worker takes its place by being passed as `CallCrawler`; nothing else of the engine changes.
+ * The one place where a crawler is entered, with an access that holds exactly what it declared. One that runs in a
+ * thread of its own (`isolation/`) is an instance as any other.
  */
 export type CallCrawler = (
   crawler: CrawlerInstance,

@@ -3,6 +3,7 @@ export { type CrawlOutcome, type CrawlResult, collect, SubjectCrawler } from "./
 export { encode } from "./encode.ts";
 export type { CrawlerStatus, Explanation } from "./explain.ts";
 export { Guard } from "./guard.ts";
+export { IsolatedCrawler, type IsolationOptions } from "./isolation/isolated-crawler.ts";
 export { type LoadedPlugin, type LoadOptions, loadPackage, type ManifestEntry } from "./load.ts";
 export { CrawlMemory } from "./memory.ts";
 export type * from "./options.ts";

@@ -14,6 +14,8 @@ export interface ManifestEntry {
 export interface LoadedPlugin extends ManifestEntry {
   readonly package: string;
   readonly version: string;
+  /** URL of the module whose default export it is. */
+  readonly module: string;
   readonly plugin: Plugin;
 }
 
@@ -43,8 +45,8 @@ export async function loadPackage(name: string, options: LoadOptions): Promise<r
   }
   return Promise.all(
     entries.map(async (entry) => {
-      const module = await importEntry(name, entry, options);
-      return { ...entry, package: name, version, plugin: checkShape(name, entry, module) };
+      const { url, module } = await importEntry(name, entry, options);
+      return { ...entry, package: name, version, module: url, plugin: checkShape(name, entry, module) };
     }),
   );
 }
@@ -92,14 +94,18 @@ function findManifest(name: string, from: string): string {
   throw invalid(`${name} is not installed next to ${from}`, cause);
 }
 
-async function importEntry(name: string, { entry }: ManifestEntry, options: LoadOptions): Promise<unknown> {
+async function importEntry(
+  name: string,
+  { entry }: ManifestEntry,
+  options: LoadOptions,
+): Promise<{ readonly url: string; readonly module: unknown }> {
   const { from, timeout = 10_000 } = options;
   const cut = Promise.withResolvers<never>();
   const timer = setTimeout(() => cut.reject(invalid(`${name} took longer than ${timeout} ms to load`)), timeout);
   try {
     // Not import.meta.resolve: it ignores the file that it is told to resolve from.
-    const path = createRequire(from).resolve(name + entry.slice(1));
-    return await Promise.race([import(pathToFileURL(path).href), cut.promise]);
+    const url = pathToFileURL(createRequire(from).resolve(name + entry.slice(1))).href;
+    return { url, module: await Promise.race([import(url), cut.promise]) };
   } catch (cause) {
     if (fields(cause)["code"] === "TRAWLER_PLUGIN_INVALID") throw cause;
     throw invalid(`${name} cannot be loaded: ${errorMessage(cause)}`, cause);

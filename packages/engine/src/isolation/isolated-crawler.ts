@@ -1,0 +1,269 @@
+import { Worker } from "node:worker_threads";
+import {
+  type Access,
+  type CrawlContext,
+  type Crawler,
+  type ErrorCode,
+  errorMessage,
+  type Feature,
+  type PluginHost,
+  TrawlerError,
+} from "@trawler/plugin-api";
+import { LocalAccess } from "./local-access.ts";
+import { type CrossedError, type FromThread, type ThreadData, type ToThread, WINDOW } from "./protocol.ts";
+
+/** MiB of heap of one thread; beyond it the thread ends, and with it its calls. */
+const HEAP_MEGABYTES = 96;
+/** Milliseconds that a thread has to answer once a call's deadline has passed, before it is taken for stuck. */
+const GRACE = 1_000;
+const CREATION = 30_000;
+const FIRST_PAUSE = 1_000;
+const LONGEST_PAUSE = 60_000;
+
+export interface IsolationOptions {
+  /** URL of the module whose default export is the plugin. */
+  readonly module: string;
+  /** As its schema gave it. */
+  readonly config: unknown;
+  readonly host: PluginHost;
+  /** URL of the thread's entry; a bundle has it elsewhere. */
+  readonly entry?: URL;
+}
+
+interface OpenCall {
+  readonly access: LocalAccess;
+  readonly features: Feature[];
+  readonly context: CrawlContext;
+  /** What ended it; undefined while it runs. */
+  ended: { readonly error: CrossedError | null } | undefined;
+  wake: (() => void) | null;
+}
+
+/** One life of the thread. */
+interface Thread {
+  readonly worker: Worker;
+  readonly ready: Promise<void>;
+}
+
+/**
+ * A crawler in a thread of its own. What it reads it asks the host for, under the same rules; one that spins, leaks or
+ * ends its process costs its own calls: the thread is ended and the next call starts another, later each time.
+ */
+export class IsolatedCrawler implements Crawler, AsyncDisposable {
+  readonly #options: IsolationOptions;
+  readonly #calls: Map<number, OpenCall> = new Map();
+  #thread: Thread | null = null;
+  #last = 0;
+  #failures = 0;
+  #restAt = 0;
+  #disposed: (() => void) | null = null;
+
+  private constructor(options: IsolationOptions) {
+    this.#options = options;
+  }
+
+  /** Throws what the plugin's `create` threw, or TRAWLER_PLUGIN_TIMEOUT. */
+  static async start(options: IsolationOptions): Promise<IsolatedCrawler> {
+    const crawler = new IsolatedCrawler(options);
+    await crawler.#alive();
+    return crawler;
+  }
+
+  async *crawl(access: Partial<Access>, context: CrawlContext): AsyncGenerator<Feature> {
+    const thread = await this.#alive();
+    context.signal.throwIfAborted();
+    const id = ++this.#last;
+    const { fs, proc, cgroup, meta } = access;
+    const call: OpenCall = {
+      access: new LocalAccess({ ...(fs && { fs }), ...(proc && { proc }), ...(cgroup && { cgroup }) }, context.signal),
+      features: [],
+      context,
+      ended: undefined,
+      wake: null,
+    };
+    this.#calls.set(id, call);
+    let stuck: NodeJS.Timeout | undefined;
+    const abort = (): void => {
+      send(thread, { type: "abort", call: id });
+      stuck = setTimeout(() => this.#fell(thread, `${this.#options.host.id} did not end its call in time`), GRACE);
+    };
+    context.signal.addEventListener("abort", abort, { once: true });
+    try {
+      const { asked, annotation, state } = context;
+      const needs = ["fs", "proc", "cgroup", "meta"] as const;
+      send(thread, {
+        type: "call",
+        call: id,
+        needs: needs.filter((need) => access[need] !== undefined),
+        meta: meta ?? null,
+        state: [...state],
+        asked,
+        annotation,
+      });
+      let taken = 0;
+      for (;;) {
+        const feature = call.features.shift();
+        if (feature !== undefined) {
+          yield feature;
+          taken += 1;
+          if (taken % (WINDOW / 2) === 0) send(thread, { type: "taken", call: id, count: WINDOW / 2 });
+        } else if (call.ended) {
+          if (call.ended.error) throw uncrossed(call.ended.error);
+          return;
+        } else {
+          await new Promise<void>((resolve) => {
+            call.wake = resolve;
+          });
+        }
+      }
+    } finally {
+      context.signal.removeEventListener("abort", abort);
+      // The host has heard enough before the crawler had said all.
+      if (!call.ended && !context.signal.aborted) abort();
+      if (!call.ended) await new Promise<void>((resolve) => this.#onEnd(call, resolve));
+      clearTimeout(stuck);
+      call.access.close();
+      this.#calls.delete(id);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const thread = this.#thread;
+    if (thread === null) return;
+    const over = Promise.withResolvers<void>();
+    this.#disposed = over.resolve;
+    const timer = setTimeout(over.resolve, GRACE);
+    send(thread, { type: "dispose" });
+    await over.promise;
+    clearTimeout(timer);
+    this.#thread = null;
+    await thread.worker.terminate();
+  }
+
+  #onEnd(call: OpenCall, then: () => void): void {
+    call.wake = () => (call.ended ? then() : undefined);
+    call.wake();
+  }
+
+  async #alive(): Promise<Thread> {
+    if (this.#thread === null) {
+      const { clock, id } = this.#options.host;
+      const rest = this.#restAt - clock.monotonic();
+      if (rest > 0) {
+        throw new TrawlerError("TRAWLER_PLUGIN_FAILED", `${id} rests ${Math.ceil(rest)} s: its thread ended before`);
+      }
+      this.#thread = this.#start();
+    }
+    const thread = this.#thread;
+    await thread.ready;
+    return thread;
+  }
+
+  #start(): Thread {
+    const { module, config, host, entry } = this.#options;
+    const data: ThreadData = {
+      module,
+      id: host.id,
+      config,
+      node: host.node,
+      monotonicOffset: host.clock.monotonic() - Number(process.hrtime.bigint()) / 1e9,
+    };
+    const worker = new Worker(entry ?? defaultEntry(), {
+      name: `trawler-${host.id}`,
+      workerData: data,
+      // The environment holds secrets that a crawler does not need.
+      env: {},
+      execArgv: import.meta.url.endsWith(".ts") ? ["--conditions=@trawler/source"] : [],
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES, maxYoungGenerationSizeMb: 8 },
+      // What it prints must not get between frames on the agent's own output.
+      stdout: true,
+      stderr: true,
+    });
+    for (const stream of [worker.stdout, worker.stderr]) {
+      stream.on("data", (text: Buffer) => host.log.debug({}, text.toString("utf8", 0, 1_000).trimEnd()));
+    }
+    const ready = Promise.withResolvers<void>();
+    const late = new TrawlerError("TRAWLER_PLUGIN_TIMEOUT", `it did not start within ${CREATION / 1000} s`);
+    const timer = setTimeout(() => ready.reject(late), CREATION);
+    const thread: Thread = { worker, ready: ready.promise.finally(() => clearTimeout(timer)) };
+    thread.ready.catch(() => this.#fell(thread, `${host.id} could not start`));
+    const died = (why: string): void => {
+      ready.reject(new TrawlerError("TRAWLER_PLUGIN_FAILED", why));
+      this.#fell(thread, why);
+    };
+    worker.on("message", (message: FromThread) => {
+      if (message.type === "ready") {
+        this.#failures = Math.max(0, this.#failures - 1);
+        ready.resolve();
+      } else if (message.type === "unready") ready.reject(uncrossed(message.error));
+      else this.#heard(thread, message);
+    });
+    worker.on("error", (error) => died(`the thread of ${host.id} failed: ${errorMessage(error)}`));
+    worker.on("exit", (code) => died(`the thread of ${host.id} ended with ${code}`));
+    worker.unref();
+    return thread;
+  }
+
+  #heard(thread: Thread, message: Exclude<FromThread, { readonly type: "ready" | "unready" }>): void {
+    if (message.type === "log") {
+      this.#options.host.log[message.level](message.fields, message.message);
+      return;
+    }
+    if (message.type === "disposed") {
+      this.#disposed?.();
+      return;
+    }
+    const call = this.#calls.get(message.call);
+    if (call === undefined) return;
+    switch (message.type) {
+      case "feature":
+        call.features.push(message.feature);
+        break;
+      case "problem": {
+        const { code } = message;
+        if (code === "denied" || code === "truncated" || code === "failed" || code === "unavailable") {
+          call.context.problem(code, message.message);
+        }
+        return;
+      }
+      case "end":
+        for (const [key, value] of message.state) call.context.state.set(key, value);
+        call.ended = { error: message.error };
+        break;
+      default:
+        void call.access.answer(message).then((answer) => send(thread, answer));
+        return;
+    }
+    call.wake?.();
+  }
+
+  /** Ends a thread, and with it all its calls; the next call starts another, after a rest that doubles. */
+  #fell(thread: Thread, why: string): void {
+    if (this.#thread !== thread) return;
+    this.#thread = null;
+    this.#disposed?.();
+    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(this.#failures, 10)) * (0.5 + Math.random() / 2);
+    this.#failures += 1;
+    this.#restAt = this.#options.host.clock.monotonic() + pause / 1000;
+    this.#options.host.log.warn({ code: "TRAWLER_PLUGIN_FAILED", restSeconds: Math.round(pause / 1000) }, why);
+    for (const call of this.#calls.values()) {
+      call.ended ??= { error: { code: "TRAWLER_PLUGIN_FAILED", message: why } };
+      call.wake?.();
+    }
+    thread.worker.terminate().catch(() => undefined);
+  }
+}
+
+/** Built and from source alike. */
+function defaultEntry(): URL {
+  return new URL(`./thread${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
+}
+
+function send({ worker }: Thread, message: ToThread): void {
+  worker.postMessage(message);
+}
+
+function uncrossed({ code, message }: CrossedError): Error {
+  // It came from a TrawlerError, or was given a code of ours when it crossed.
+  return new TrawlerError(code as ErrorCode, message);
+}
