@@ -10,7 +10,8 @@ function parseStall(text: string, kind: string): Stall | null {
   const line = text.split("\n").find((one) => one.startsWith(`${kind} `));
   if (line === undefined) return null;
   const values = new Map(line.split(" ").map((word) => [word.split("=")[0], word.split("=")[1]]));
-  const ratio = (name: string): number => number(values.get(name)) / 100;
+  // Two decimals of a percent: exact to the last digit.
+  const ratio = (name: string): number => Math.round(number(values.get(name)) * 100) / 10_000;
   const stall = {
     average10: ratio("avg10"),
     average60: ratio("avg60"),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parseBlkio, parseIoStat, parsePids } from "../../src/cgroup/block.ts";
 import { parseCpuV1, parseCpuV2 } from "../../src/cgroup/cpu.ts";
 import { parseMemoryV1, parseMemoryV2 } from "../../src/cgroup/memory.ts";
+import { parsePressure } from "../../src/cgroup/pressure.ts";
 import { parseLimit } from "../../src/cgroup/values.ts";
 
 const noV2 = { current: null, stat: null, swap: null, peak: null, max: null, events: null, ancestorLimits: [] };
@@ -106,5 +107,28 @@ describe("v1", () => {
       { device: "8:0", readBytes: 10, writtenBytes: 20, readOperations: 2, writeOperations: 3 },
       { device: "253:0", readBytes: 1, writtenBytes: null, readOperations: null, writeOperations: null },
     ]);
+  });
+});
+
+describe("pressure", () => {
+  test("ratios and seconds of both kinds", () => {
+    const text =
+      "some avg10=1.53 avg60=40.00 avg300=100.00 total=1500000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
+    expect(parsePressure(text)).toEqual({
+      some: { average10: 0.0153, average60: 0.4, average300: 1, total: 1.5 },
+      full: { average10: 0, average60: 0, average300: 0, total: 0 },
+    });
+  });
+
+  test("before Linux 5.13 a whole machine has no `full` for its CPUs", () => {
+    expect(parsePressure("some avg10=0.00 avg60=0.00 avg300=0.00 total=7\n")?.full).toBeNull();
+  });
+
+  test.each([null, ""])("%j is none", (text) => {
+    expect(parsePressure(text)).toBeNull();
+  });
+
+  test.each(["garbage", "some avg10=x avg60=0.00 avg300=0.00 total=1", "some total=1"])("%j is not known", (text) => {
+    expect(parsePressure(text)).toEqual({ some: null, full: null });
   });
 });

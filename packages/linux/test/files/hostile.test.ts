@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { appendFileSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { errorCode, errorMessage } from "@trawler/plugin-api";
@@ -101,6 +102,47 @@ for (const resolver of ["openat2", "walk"] as const) {
       expect((await files.read("/exact", { maxBytes: 69_999 })).truncated).toBe(true);
       expect((await files.read("/etc/empty", { maxBytes: 0 })).truncated).toBe(false);
       expect((await files.read("/exact")).bytes.every((byte) => byte === 1)).toBe(true);
+    });
+
+    test("a part from an offset on, and nothing beyond the end", async () => {
+      writeFileSync(tree.at("parts"), "0123456789");
+      const part = async (offset: number, maxBytes?: number): Promise<string> => {
+        const { bytes, truncated } = await files.read("/parts", { offset, ...(maxBytes && { maxBytes }) });
+        return `${Buffer.from(bytes)}${truncated ? "…" : ""}`;
+      };
+      expect(await part(4, 3)).toBe("456…");
+      expect(await part(7, 3)).toBe("789");
+      expect(await part(10)).toBe("");
+      expect(await part(1e15)).toBe("");
+    });
+
+    test("digests are those of the bytes, at most of the cap, and only of regular files", async () => {
+      const bytes = Buffer.alloc(700_000, "trawler");
+      writeFileSync(tree.at("digested"), bytes);
+      const of = (algorithm: string, max = bytes.length): string =>
+        createHash(algorithm).update(bytes.subarray(0, max)).digest("hex");
+      const whole = { size: bytes.length, truncated: false };
+      expect(await files.digest("/digested", { algorithm: "sha256" })).toEqual({ digest: of("sha256"), ...whole });
+      expect(await files.digest("/digested", { algorithm: "md5" })).toEqual({ digest: of("md5"), ...whole });
+      const exact = await files.digest("/digested", { algorithm: "md5", maxBytes: bytes.length });
+      expect(exact.truncated).toBe(false);
+      const cut = await files.digest("/digested", { algorithm: "sha256", maxBytes: 300_000 });
+      expect(cut).toEqual({ digest: of("sha256", 300_000), size: bytes.length, truncated: true });
+      expect(await outcome(files.digest("/etc/app.conf", { algorithm: "md5" }).then(String))).toBe("TRAWLER_REFUSED");
+      expect(await outcome(files.digest("/escape/near", { algorithm: "md5" }).then(String))).toBe(
+        "TRAWLER_UNSUPPORTED",
+      );
+    });
+
+    test("P3: a walk leaves out what is excluded, with all below it", async () => {
+      mkdirSync(tree.at("pruned/a/b"), { recursive: true });
+      for (const path of ["pruned/x.pyc", "pruned/a/y.pyc", "pruned/a/b/z", "pruned/k"])
+        writeFileSync(tree.at(path), "");
+      const walked: string[] = [];
+      for await (const batch of files.walk("/pruned", { exclude: ["/**/*.pyc", "/pruned/a/b"] })) {
+        walked.push(...batch.map(({ path }) => path));
+      }
+      expect(walked).toEqual(["/pruned/a", "/pruned/k"]);
     });
 
     test("C79: a file that grows while it is read ends at the cap", async () => {
