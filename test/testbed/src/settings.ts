@@ -41,7 +41,7 @@ export const kubernetesPorts = ["etcd", "etcdPeer", "apiserver", "kubelet", "kub
 
 /** Names of the ports that one broker listens on. */
 export const brokerPorts = (id: number): string[] =>
-  ["plain", "sasl", "tls", "controller"].map((listener) => `kafka-${id}-${listener}`);
+  ["plain", "sasl", "tls", "pods", "controller"].map((listener) => `kafka-${id}-${listener}`);
 
 export const portNames = (brokers: number): string[] => [
   ...kubernetesPorts,

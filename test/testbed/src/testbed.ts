@@ -3,7 +3,7 @@ import { adminKubeconfig, agentKubeconfig } from "./kubectl.ts";
 import type { Layout } from "./layout.ts";
 import { agentUser, kafkaAccount, network, nodeName } from "./pins.ts";
 import { pkiFile } from "./pki.ts";
-import { brokerAddress, brokerIds } from "./render-kafka.ts";
+import { brokerAddress, brokerIds, type KafkaListener } from "./render-kafka.ts";
 import { apiServerUrl } from "./render-kubernetes.ts";
 import { portOf, type Settings } from "./settings.ts";
 
@@ -48,6 +48,8 @@ export interface Testbed {
     readonly saslBrokers: readonly string[];
     /** The same brokers by TLS; a client certificate may be shown. */
     readonly tlsBrokers: readonly string[];
+    /** The same brokers by SASL, as pods reach them; absent where there is no node. */
+    readonly podBrokers?: readonly string[];
     readonly username: string;
     readonly password: string;
     readonly caFile: string;
@@ -59,7 +61,7 @@ export interface Testbed {
 
 /** Derives the public facts from what `up` chose. */
 export const describeTestbed = (layout: Layout, settings: Settings): Testbed => {
-  const addresses = (listener: "plain" | "sasl" | "tls"): string[] =>
+  const addresses = (listener: KafkaListener): string[] =>
     brokerIds(settings).map((id) => brokerAddress(settings, id, listener));
   return {
     root: layout.root,
@@ -95,6 +97,7 @@ export const describeTestbed = (layout: Layout, settings: Settings): Testbed => 
         brokers: addresses("plain"),
         saslBrokers: addresses("sasl"),
         tlsBrokers: addresses("tls"),
+        ...(settings.kubernetes && { podBrokers: addresses("pods") }),
         ...kafkaAccount,
         caFile: pkiFile(layout, "ca.crt"),
         clientCertificateFile: pkiFile(layout, "client.crt"),
@@ -122,6 +125,7 @@ export const testbedEnvironment = ({ root, kubernetes, kafka, docker }: Testbed)
     KAFKA_BROKERS: kafka.brokers.join(","),
     KAFKA_SASL_BROKERS: kafka.saslBrokers.join(","),
     KAFKA_TLS_BROKERS: kafka.tlsBrokers.join(","),
+    ...(kafka.podBrokers !== undefined && { KAFKA_POD_BROKERS: kafka.podBrokers.join(",") }),
     KAFKA_CA: kafka.caFile,
   }),
   ...(docker !== undefined && { TRAWLER_DOCKER_SOCKET: docker.socket, DOCKER_HOST: `unix://${docker.socket}` }),

@@ -54,7 +54,6 @@ const startNode = async (layout: Layout, settings: Settings, progress: Progress)
   linkInto(layout, await buildContainerd(layout.cache, progress));
   linkInto(layout, await buildKubernetes(layout.cache, progress));
   const images = await buildImages(layout.cache, progress);
-  await ensureNodeBridge();
   const components = kubernetesComponents(layout, settings);
   const named = (...names: string[]) => components.filter(({ name }) => names.includes(name));
   await startAll(layout, named("etcd", "containerd"), progress);
@@ -105,6 +104,8 @@ export const up = async (layout: Layout, choice: UpChoice, progress: Progress): 
     writeSettings(layout, settings);
     await makePki(layout);
     await stopUnwanted(layout, settings, progress);
+    // Brokers listen on it, too.
+    if (settings.kubernetes) await ensureNodeBridge();
     if (settings.brokers > 0) await startKafka(layout, settings, progress);
     if (settings.kubernetes) await startNode(layout, settings, progress);
     if (settings.docker) await startDockerEngine(layout, settings, progress);

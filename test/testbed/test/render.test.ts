@@ -55,6 +55,12 @@ test("a kubeconfig checks the server's certificate", async () => {
   });
 });
 
+test("brokers listen on the pods' bridge where there is a node", async () => {
+  const withNode = brokerProperties(layout, await newSettings({}, before), 1);
+  expect(withNode).toMatch(/^advertised\.listeners=.*,PODS:\/\/10\.88\.0\.1:\d+$/m);
+  expect(brokerProperties(layout, await newSettings({ kubernetes: false }, before), 1)).not.toContain(",PODS://");
+});
+
 test("three brokers vote for each other and replicate threefold, one broker once", async () => {
   const three = brokerProperties(layout, await newSettings({ brokers: 3 }, before), 2);
   expect(three).toMatch(/controller\.quorum\.voters=1@\S+,2@\S+,3@\S+$/m);

@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 test("every listener of every broker has a port of its own", async () => {
   const { ports } = await newSettings({ brokers: 3 }, before);
   const all = Object.values(ports);
-  expect(all).toHaveLength(5 + 3 * 4);
+  expect(all).toHaveLength(5 + 3 * 5);
   expect(new Set(all).size).toBe(all.length);
 });
 
