@@ -1,30 +1,35 @@
 /**
- * `npm run generate`: writes the published JSON Schemas from the definitions in code; with `--check` it writes nothing
- * and fails where a file on disk differs.
+ * `npm run generate`: writes the published JSON Schemas and the tables of the plugins' READMEs from the definitions in
+ * code; with `--check` it writes nothing and fails where a file on disk differs.
  */
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type CrawlerPlugin, frameJsonSchema } from "@trawler/plugin-api";
+import { frameJsonSchema, type Plugin } from "@trawler/plugin-api";
+import { pluginReadme } from "./plugin-readme.ts";
 
 const check = process.argv.includes("--check");
-const files = new Map<string, unknown>([["schema/frame-v1.json", frameJsonSchema()]]);
+const read = (path: string): Promise<string | null> => readFile(path, "utf8").catch(() => null);
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+const files = new Map<string, string>([["schema/frame-v1.json", json(frameJsonSchema())]]);
 
 for (const name of (await readdir("plugins")).sort()) {
-  if (!name.startsWith("crawler-")) continue;
-  const module = (await import(`@trawler/${name}`)) as { default: CrawlerPlugin };
-  for (const [type, schema] of Object.entries(module.default.features)) {
+  if (!existsSync(`plugins/${name}/src/index.ts`)) continue;
+  const { default: plugin } = (await import(`@trawler/${name}`)) as { readonly default: Plugin };
+  const readme = `plugins/${name}/README.md`;
+  files.set(readme, pluginReadme(`@trawler/${name}`, plugin, await read(readme)));
+  if (plugin.kind !== "crawler") continue;
+  for (const [type, schema] of Object.entries(plugin.features)) {
     const path = `schema/features/${type}.json`;
     if (files.has(path)) throw new Error(`${name}: feature ${type} is declared by another crawler too`);
     const body = schema["~standard"].jsonSchema.output({ target: "draft-2020-12" });
-    files.set(path, { $schema: "https://json-schema.org/draft/2020-12/schema", title: type, ...body });
+    files.set(path, json({ $schema: "https://json-schema.org/draft/2020-12/schema", title: type, ...body }));
   }
 }
 
 let different = 0;
-for (const [path, value] of files) {
-  const text = `${JSON.stringify(value, null, 2)}\n`;
-  const found = await readFile(path, "utf8").catch(() => "");
-  if (found === text) continue;
+for (const [path, text] of files) {
+  if ((await read(path)) === text) continue;
   different++;
   if (check) console.error(`${path} is not what the code says: run npm run generate`);
   else {
