@@ -67,6 +67,13 @@ export interface FileSystemStatus {
   readonly inodesFree: number | null;
 }
 
+export interface FileSystemsOptions extends ReadOptions {
+  /** Mount points to leave out, as globs like those of a walk. */
+  readonly exclude?: readonly string[];
+  /** Types of file systems to leave out. */
+  readonly excludeTypes?: readonly string[];
+}
+
 export interface WalkOptions extends ReadOptions {
   /**
    * Paths to leave out with all below, as globs on the whole path: `*` and `?` stay within a name, `**` as a name of its
@@ -109,7 +116,7 @@ export interface FileSystemAccess {
     options: ReadOptions & { readonly algorithm: DigestAlgorithm; readonly maxBytes?: number },
   ): Promise<FileDigest>;
   /** Mounts in the kernel's order, at most 1,000. Those of the network and of user space are listed, never asked. */
-  fileSystems(options?: ReadOptions): Promise<{
+  fileSystems(options?: FileSystemsOptions): Promise<{
     readonly fileSystems: readonly FileSystemStatus[];
     readonly truncated: boolean;
   }>;

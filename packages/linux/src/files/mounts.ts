@@ -81,6 +81,16 @@ export function mountGuard(mountinfos: readonly string[]): MountGuard {
   };
 }
 
+/** The same from a list that has just been read: for many mounts at once, which are checked again before they are asked. */
+export function snapshotGuard(types: ReadonlyMap<number, string>): MountGuard {
+  return {
+    refuse(id) {
+      const type = id === null ? undefined : types.get(id);
+      return type !== undefined && isReadable(type) ? null : (type ?? "unknown");
+    },
+  };
+}
+
 /** A file of our own /proc, at most `max` bytes. */
 export function readBounded(path: string, max: number): string {
   const descriptor = openSync(path, "r");

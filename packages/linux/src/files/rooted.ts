@@ -5,6 +5,7 @@ import {
   type FileEntry,
   type FileStatus,
   type FileSystemAccess,
+  type FileSystemsOptions,
   pathMatcher,
   type ReadOptions,
   TrawlerError,
@@ -124,10 +125,11 @@ export class RootedFileSystem implements FileSystemAccess, AsyncDisposable {
     }
   }
 
-  fileSystems(options: ReadOptions = {}): ReturnType<FileSystemAccess["fileSystems"]> {
-    return this.#use("/", options, true, (_, budget) =>
-      readFileSystems(this.#options.mounts(), (path) => this.#find(path, false), budget),
-    );
+  fileSystems(options: FileSystemsOptions = {}): ReturnType<FileSystemAccess["fileSystems"]> {
+    const { mounts, root } = this.#options;
+    const excluded = pathMatcher(options.exclude ?? []);
+    const query = { mounts, root, excluded, excludedTypes: new Set(options.excludeTypes) };
+    return this.#use("/", options, false, (_, budget) => readFileSystems(query, budget));
   }
 
   /** Finds a unix socket; the caller closes the descriptor. Throws as the other calls do. */
