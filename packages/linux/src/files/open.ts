@@ -60,8 +60,11 @@ export async function openFileSystem(
   }
 }
 
+/** The root of a process, whose mounts are not ours. */
+const PROCESS_ROOT = /^(.*\/\d+)\/root\/*$/;
+
 /**
- * The same over a plain folder, such as the node's root as this process sees it (`/`, `/host`).
+ * The same over a plain folder, such as the node's root as this process sees it (`/`, `/host`, `/proc/1/root`).
  * @throws TRAWLER_UNSUPPORTED where there is no such folder, else as {@link openFileSystem}.
  */
 export async function openHostFileSystem(path: string, options: FileSystemOptions = {}): Promise<RootedFileSystem> {
@@ -69,13 +72,18 @@ export async function openHostFileSystem(path: string, options: FileSystemOption
   let root = -1;
   try {
     root = openSync(path, O_PATH | constants.O_DIRECTORY);
-    const resolver = await chooseResolver(root, mountGuard([OWN_MOUNTS]), options.resolver);
+    const holder = PROCESS_ROOT.exec(path)?.[1];
+    const mountinfo = holder === undefined ? OWN_MOUNTS : `${holder}/mountinfo`;
+    const resolver = await chooseResolver(root, mountGuard([mountinfo]), options.resolver);
     return new RootedFileSystem({
       root,
       resolver,
       timeout: options.timeout ?? DEFAULT_TIMEOUT,
       alive: () => true,
-      mounts: () => mountsBelow(readMounts(OWN_MOUNTS), realpathSync(path, "latin1"), mountOf(root)),
+      mounts: () =>
+        holder === undefined
+          ? mountsBelow(readMounts(OWN_MOUNTS), realpathSync(path, "latin1"), mountOf(root))
+          : readMounts(mountinfo),
       owners: SAME_OWNERS,
       release: () => undefined,
     });

@@ -45,6 +45,21 @@ test("a folder that is no mount point has the file system that holds it", async 
 
 const reason = process.getuid?.() === 0 ? null : "not root: nothing can be mounted";
 
+test.skipIf(reason !== null)("the root of a process of another mount namespace is read with its mounts", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "trawler-mounts-"));
+  const script = `mount -t tmpfs -o size=1m theirs ${folder} && echo theirs > ${folder}/file && echo ready && read line`;
+  const member = await Child.start("unshare", ["--mount", "--propagation", "private", "sh", "-c", script]);
+  try {
+    await using files = await openHostFileSystem(`/proc/${member.pid}/root`);
+    expect(await files.readText(`${folder}/file`)).toBe("theirs\n");
+    const { fileSystems } = await files.fileSystems();
+    expect(fileSystems.find(({ mountPoint }) => mountPoint === folder)).toMatchObject({ device: "theirs" });
+  } finally {
+    await member[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test.skipIf(reason !== null)("of two mounts at one place the upper one counts, with its own options", async () => {
   const folder = mkdtempSync(join(tmpdir(), "trawler-mounts-"));
   mkdirSync(join(folder, "twice"));
