@@ -87,13 +87,13 @@ const ROWS: readonly Row[] = [
   [
     "emitter",
     "file",
-    "Appends frames to a file as JSON lines and starts a new file at a size limit.",
+    "Appends frames to a file, as JSON lines or in another format, and starts a new file at a size limit.",
     () => import("@trawler/emitter-file"),
   ],
   [
     "emitter",
     "stdout",
-    "Prints frames on standard output: JSON lines, or one readable line each on a terminal.",
+    "Prints frames on standard output: JSON lines, another format, or one readable line each on a terminal.",
     () => import("@trawler/emitter-stdout"),
   ],
 ];

@@ -1,13 +1,21 @@
+import { type Format, formatFrame } from "@trawler/format";
 import { type Emitter, type Envelope, errorCode, errorMessage, TrawlerError } from "@trawler/plugin-api";
 import { RotatingFile, type RotationOptions } from "./rotating-file.ts";
 
 export interface FileOptions extends RotationOptions {
   /** Wait for the disk after each batch. */
   readonly fsync: boolean;
+  readonly format: Format;
+}
+
+/** The lines of one envelope. */
+interface Lines {
+  readonly id: string;
+  readonly bytes: Uint8Array;
 }
 
 /**
- * Appends each batch as JSON lines. What was appended before a failure is safe; the rest is named for a retry, or
+ * Appends each batch as lines. What was appended before a failure is safe; the rest is named for a retry, or
  * thrown as TRAWLER_RETRY (disk full, I/O error) or TRAWLER_UNAVAILABLE (the file cannot be opened).
  */
 export async function fileEmitter(options: FileOptions): Promise<Emitter & AsyncDisposable> {
@@ -16,13 +24,14 @@ export async function fileEmitter(options: FileOptions): Promise<Emitter & Async
   let closed = false;
 
   async function appendAll(envelopes: readonly Envelope[], signal: AbortSignal) {
-    for (let start = 0, end = 0; start < envelopes.length; start = end) {
-      if (signal.aborted || closed) return retry(envelopes.slice(start));
-      end = endOfPiece(envelopes, start, file.room, options.maxSize);
+    const batch = envelopes.map(({ id, bytes }): Lines => ({ id, bytes: formatFrame(bytes, options.format) }));
+    for (let start = 0, end = 0; start < batch.length; start = end) {
+      if (signal.aborted || closed) return retry(batch.slice(start));
+      end = endOfPiece(batch, start, file.room, options.maxSize);
       try {
-        await file.append(linesOf(envelopes.slice(start, end)), options.fsync);
+        await file.append(Buffer.concat(batch.slice(start, end).map(({ bytes }) => bytes)), options.fsync);
       } catch (error) {
-        if (start > 0) return retry(envelopes.slice(start));
+        if (start > 0) return retry(batch.slice(start));
         throw failure(error, options.path);
       }
     }
@@ -48,20 +57,14 @@ export async function fileEmitter(options: FileOptions): Promise<Emitter & Async
   };
 }
 
-const retry = (envelopes: readonly Envelope[]) => ({ retry: envelopes.map(({ id }) => id) });
+const retry = (batch: readonly Lines[]) => ({ retry: batch.map(({ id }) => id) });
 
-function linesOf(envelopes: readonly Envelope[]): Uint8Array {
-  return Buffer.concat(envelopes.flatMap(({ bytes }) => [bytes, LINE_END]));
-}
-
-const LINE_END = Uint8Array.of(0x0a);
-
-/** As many lines as the current file has room for, else as a new file has, and at least one: each piece is one append. */
-function endOfPiece(envelopes: readonly Envelope[], start: number, room: number, maxSize: number): number {
+/** As many frames as the current file has room for, else as a new file has, and at least one: each piece is one append. */
+function endOfPiece(batch: readonly Lines[], start: number, room: number, maxSize: number): number {
   const within = (limit: number): number => {
     let end = start;
-    for (let size = 0; end < envelopes.length; end++) {
-      size += (envelopes[end]?.bytes.length ?? 0) + 1;
+    for (let size = 0; end < batch.length; end++) {
+      size += batch[end]?.bytes.length ?? 0;
       if (size > limit) break;
     }
     return end;

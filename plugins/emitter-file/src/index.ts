@@ -1,10 +1,11 @@
+import { FORMATS } from "@trawler/format";
 import { defineEmitter, parseSize, SIZE } from "@trawler/plugin-api";
 import * as z from "zod";
 import { fileEmitter } from "./emitter.ts";
 
 export default defineEmitter({
   name: "file",
-  description: "Appends frames to a file as JSON lines and starts a new file at a size limit.",
+  description: "Appends frames to a file, as JSON lines or in another format, and starts a new file at a size limit.",
   config: z.strictObject({
     path: z.string().min(1).describe("File to append to; its folder must exist. Made with mode 0600."),
     maxSize: z
@@ -14,8 +15,12 @@ export default defineEmitter({
       .default("100MiB")
       .describe("Size at which a new file is started."),
     maxFiles: z.int().min(0).max(1000).default(5).describe("Old files kept, `path.1` being the newest."),
+    format: z
+      .enum(FORMATS)
+      .default("json")
+      .describe("`json`: the frame itself, one a line; the others are projections of it."),
     fsync: z.boolean().default(false).describe("Waits for the disk after each batch."),
   }),
-  create: ({ path, maxSize, maxFiles, fsync }) =>
-    fileEmitter({ path, maxSize: parseSize(maxSize) ?? 0, maxFiles, fsync }),
+  create: ({ path, maxSize, maxFiles, format, fsync }) =>
+    fileEmitter({ path, maxSize: parseSize(maxSize) ?? 0, maxFiles, format, fsync }),
 });

@@ -17,7 +17,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const envelope = (index: number, size: number) =>
   fakeEnvelope(index, { id: String(index), bytes: Buffer.from(String(index % 10).repeat(size)) });
-const emitter = (over = {}) => fileEmitter({ path, maxSize: 1000, maxFiles: 2, fsync: false, ...over });
+const emitter = (over = {}) => fileEmitter({ path, maxSize: 1000, maxFiles: 2, format: "json", fsync: false, ...over });
 const lines = async (name: string) => (await readFile(join(folder, name), "utf8")).split("\n").slice(0, -1);
 
 test("only its owner may read the file", async () => {
@@ -96,7 +96,7 @@ test("what does not fit on a full disk is named for a retry, and leaves no half 
   const script = `ulimit -f 2; exec "$0" --conditions=@trawler/source --input-type=module -e '
     import { fileEmitter } from ${JSON.stringify(new URL("../src/emitter.ts", import.meta.url).href)};
     process.on("SIGXFSZ", () => undefined);
-    const file = await fileEmitter({ path: process.argv[1], maxSize: 1e6, maxFiles: 1, fsync: false });
+    const file = await fileEmitter({ path: process.argv[1], maxSize: 1e6, maxFiles: 1, format: "json", fsync: false });
     const bytes = Buffer.alloc(3000, "x");
     const context = { signal: new AbortController().signal };
     try { console.log(JSON.stringify(await file.write([{ id: "a", bytes }], context))); }

@@ -1,14 +1,13 @@
+import { type Format, formatFrame } from "@trawler/format";
 import { type Emitter, type Envelope, errorCode, errorMessage, TrawlerError } from "@trawler/plugin-api";
 import { DescriptorWriter } from "./descriptor.ts";
 import { frameLine } from "./text.ts";
 
 export interface OutputOptions {
   readonly descriptor: number;
-  readonly format: "json" | "text";
+  readonly format: Format | "text";
   readonly colours: boolean;
 }
-
-const LINE_END = new Uint8Array([0x0a]);
 
 /** Writes each batch as lines to a descriptor. A reader that has gone (EPIPE) makes every later frame `rejected`. */
 export function descriptorEmitter({ descriptor, format, colours }: OutputOptions): Emitter {
@@ -18,10 +17,12 @@ export function descriptorEmitter({ descriptor, format, colours }: OutputOptions
     async write(envelopes, { signal }) {
       if (!closed) {
         const lines = envelopes.map((envelope) =>
-          format === "json" ? envelope.bytes : new TextEncoder().encode(frameLine(envelope, colours)),
+          format === "text"
+            ? new TextEncoder().encode(`${frameLine(envelope, colours)}\n`)
+            : formatFrame(envelope.bytes, format),
         );
         try {
-          await writer.write(Buffer.concat(lines.flatMap((line) => [line, LINE_END])), signal);
+          await writer.write(Buffer.concat(lines), signal);
           return undefined;
         } catch (error) {
           if (signal.aborted)

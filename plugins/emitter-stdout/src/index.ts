@@ -1,4 +1,5 @@
 import { isatty } from "node:tty";
+import { FORMATS } from "@trawler/format";
 import { defineEmitter } from "@trawler/plugin-api";
 import * as z from "zod";
 import { descriptorEmitter } from "./emitter.ts";
@@ -7,12 +8,14 @@ const STDOUT = 1;
 
 export default defineEmitter({
   name: "stdout",
-  description: "Prints frames on standard output: JSON lines, or one readable line each on a terminal.",
+  description: "Prints frames on standard output: JSON lines, another format, or one readable line each on a terminal.",
   config: z.strictObject({
     format: z
-      .enum(["auto", "json", "text"])
+      .enum(["auto", "text", ...FORMATS])
       .default("auto")
-      .describe("`json`: one frame a line; `text`: for people; `auto`: text on a terminal, else json."),
+      .describe(
+        "`json`: one frame a line; `text`: for people; `auto`: text on a terminal, else json; the others are projections of a frame.",
+      ),
   }),
   create: ({ format }) => {
     const terminal = isatty(STDOUT);
