@@ -1,0 +1,222 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { newInstance } from "../src/journal/instance.ts";
+import { Serving, TOKEN, templateOf, until, WITH_SECRET } from "./serving.ts";
+
+let serving: Serving;
+beforeEach(async () => {
+  serving = await Serving.open();
+});
+afterEach(() => serving[Symbol.asyncDispose]());
+
+const create = (names: readonly string[], more: object = {}): object => ({
+  template: { source: templateOf(names), file: "shop.json" },
+  namespace: "shop",
+  ...more,
+});
+const ended = async (instance: unknown): Promise<Record<string, unknown>> => {
+  let report: Record<string, unknown> = {};
+  await until(async () => {
+    report = (await serving.request("GET", `/v1/instances/${instance}`)).body;
+    return report["endedAt"] !== null && report["running"] === false;
+  });
+  return report;
+};
+
+test("an instance is accepted at once and comes to its end: type, uid and state of every object, in order", async () => {
+  const accepted = await serving.request("POST", "/v1/instances", create(["a", "b", "c"]));
+  expect([accepted.status, accepted.body["state"]]).toEqual([202, "PENDING"]);
+  expect(accepted.headers.get("location")).toBe(`/v1/instances/${accepted.body["instance"]}`);
+  const report = await ended(accepted.body["instance"]);
+  expect(report["state"]).toBe("SUCCEEDED");
+  expect(report["objects"]).toMatchObject(
+    ["a", "b", "c"].map((name) => ({ name, status: "created", uid: expect.stringMatching(/^uid-/) })),
+  );
+  const list = await serving.request("GET", "/v1/instances");
+  expect(list.body["instances"]).toMatchObject([{ state: "SUCCEEDED", objects: 3, running: false, template: "shop" }]);
+});
+
+test("without the token nothing is told: not what exists, not what does not; health, metrics and the description are open", async () => {
+  for (const authorization of ["", "Bearer", `Bearer ${TOKEN}x`, `Basic ${TOKEN}`, "Bearer é"]) {
+    for (const path of ["/v1/instances", "/v1/templates", "/nothing", "/v1/instances/0123/events"]) {
+      const answer = await fetch(
+        `${serving.url}${path}`,
+        authorization === "Bearer é" ? {} : { headers: { authorization } },
+      );
+      expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+      expect(await answer.json()).toEqual({ code: "TRAWLER_DENIED", message: expect.any(String) });
+    }
+  }
+  for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json"]) {
+    expect((await fetch(`${serving.url}${path}`)).status).toBe(200);
+  }
+  expect(serving.lines.join()).not.toContain(TOKEN);
+});
+
+test("P19: the same instance or key again, also at the same time, makes no second one; another request with it is refused", async () => {
+  const instance = newInstance(Date.now());
+  const [first, second] = await Promise.all([
+    serving.request("POST", "/v1/instances", create(["a"], { instance })),
+    serving.request("POST", "/v1/instances", create(["a"], { instance })),
+  ]);
+  expect([first.status, second.status].toSorted()).toEqual([200, 202]);
+  await ended(instance);
+  const third = await serving.request("POST", "/v1/instances", create(["a"], { instance }));
+  expect([third.status, third.body]).toMatchObject([200, { instance, begun: false, state: "SUCCEEDED" }]);
+  const other = await serving.request("POST", "/v1/instances", create(["b"], { instance }));
+  expect([other.status, other.body["code"]]).toEqual([409, "TRAWLER_REFUSED"]);
+  const key = { "idempotency-key": "order 17" };
+  const keyed = await serving.request("POST", "/v1/instances", create(["k"]), key);
+  const again = await serving.request("POST", "/v1/instances", create(["k"]), key);
+  expect([keyed.status, again.status, again.body["instance"]]).toEqual([202, 200, keyed.body["instance"]]);
+  expect((await serving.request("POST", "/v1/instances", create(["l"]), key)).status).toBe(409);
+  await ended(keyed.body["instance"]);
+  expect(serving.cluster.made).toEqual(["shop/a", "shop/k"]);
+});
+
+test("what is wrong is told all at once, with line and column, and nothing is created", async () => {
+  const source = `kind: Template\napiVersion: v1\nparameters:\n- name: A\n  required: true\n- name: B\n  required: true\nobjects: []\n`;
+  const faulty = await serving.request("POST", "/v1/instances", { template: { source }, values: { AA: "1" } });
+  expect(faulty.status).toBe(422);
+  const line = (code: string, at: number | null): object => ({ code, line: at });
+  expect(faulty.body["faults"]).toMatchObject([
+    line("VALUE_UNKNOWN", null),
+    line("PARAMETER_REQUIRED", 4),
+    line("PARAMETER_UNUSED", 4),
+    line("PARAMETER_REQUIRED", 6),
+    line("PARAMETER_UNUSED", 6),
+  ]);
+  const unknown = { apiVersion: "v1", kind: "Nothing", metadata: { name: "n" } };
+  const refused = await serving.request("POST", "/v1/instances", {
+    template: { source: templateOf([], { objects: [unknown] }) },
+    namespace: "shop",
+  });
+  expect([refused.status, refused.body["code"]]).toEqual([422, "TRAWLER_REFUSED"]);
+  expect(refused.body["findings"]).toMatchObject([{ check: "kind", severity: "error" }]);
+  const wrong = await serving.request("POST", "/v1/instances", {
+    template: {},
+    values: { A: 1 },
+    settings: { parallel: 65 },
+    x: 1,
+  });
+  expect([wrong.status, wrong.body["code"]]).toEqual([400, "TRAWLER_CONFIG_INVALID"]);
+  const paths = JSON.stringify(wrong.body["answers"]);
+  for (const path of ["/template", "/values/A", "/settings/parallel", "additional properties: x"])
+    expect(paths).toContain(path);
+  expect((await serving.request("POST", "/v1/instances", "{")).status).toBe(400);
+  expect((await serving.request("POST", "/v1/instances", "a: b", { "content-type": "text/yaml" })).status).toBe(415);
+  expect((await serving.request("POST", "/v1/instances", `"${"x".repeat(11 * 1024 ** 2)}"`)).status).toBe(413);
+  expect(serving.cluster.writes).toEqual([]);
+  expect((await serving.request("GET", "/v1/instances")).body["instances"]).toEqual([]);
+});
+
+test("plan creates nothing and masks secrets; with server the cluster is asked too", async () => {
+  const request = {
+    template: { source: templateOf([], WITH_SECRET) },
+    values: { PASSWORD: "sWordfish-42" },
+    namespace: "shop",
+  };
+  for (const server of [false, true]) {
+    const plan = await serving.request("POST", "/v1/plan", { ...request, server });
+    expect([plan.status, plan.body["findings"]]).toEqual([200, []]);
+    expect(plan.body["objects"]).toMatchObject([
+      { kind: "Secret" },
+      { kind: "ConfigMap", metadata: { namespace: "shop" } },
+    ]);
+    expect(plan.text).not.toContain("sWordfish");
+  }
+  expect(serving.cluster.writes).toEqual([]);
+});
+
+test("C5: a secret value is in no log, answer, event or file; at the end its key is destroyed", async () => {
+  serving.cluster.refuse = (name) => (name === "c" ? 422 : undefined);
+  const accepted = await serving.request("POST", "/v1/instances", {
+    template: { source: templateOf([], WITH_SECRET) },
+    values: { PASSWORD: "sWordfish-42" },
+    namespace: "shop",
+  });
+  const { instance } = accepted.body;
+  const report = await ended(instance);
+  expect(report["state"]).toBe("FAILED");
+  const events = await serving.request("GET", `/v1/instances/${instance}/events`);
+  const everything = [accepted.text, JSON.stringify(report), events.text, ...serving.lines, ...(await files())].join();
+  expect(everything).toContain("is refused");
+  expect(everything).not.toMatch(/sWordfish|c1dvcmRmaXNo/);
+});
+
+async function files(): Promise<readonly string[]> {
+  const folder = join(serving.folder, "runs");
+  return Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), "latin1")));
+}
+
+test("cancel undoes what was made; rollback, retire and resume say what they would do, and 404, 409 where they cannot", async () => {
+  const go = Promise.withResolvers<void>();
+  serving.cluster.gate = (name) => (name === "b" ? go.promise : undefined);
+  const { instance } = (
+    await serving.request("POST", "/v1/instances", create(["a", "b", "c"], { settings: { parallel: 1 } }))
+  ).body;
+  await until(() => serving.cluster.made.length === 1);
+  expect((await serving.request("POST", `/v1/instances/${instance}/rollback`)).status).toBe(409);
+  const cancelled = await serving.request("POST", `/v1/instances/${instance}/cancel`);
+  expect([cancelled.status, cancelled.body["instance"]]).toEqual([202, instance]);
+  go.resolve();
+  expect(await ended(instance)).toMatchObject({ state: "FAILED", rollback: "complete", headline: "cancelled" });
+  expect(serving.cluster.objects.size).toBe(0);
+  expect((await serving.request("POST", `/v1/instances/${instance}/cancel`)).status).toBe(200);
+  const good = (await serving.request("POST", "/v1/instances", create(["d"]))).body["instance"];
+  await ended(good);
+  expect((await serving.request("POST", `/v1/instances/${good}/rollback`)).status).toBe(409);
+  expect((await serving.request("POST", `/v1/instances/${good}/retire`)).status).toBe(202);
+  await until(async () => (await ended(good))["state"] === "RETIRED");
+  expect((await serving.request("POST", `/v1/instances/${good}/retire`)).status).toBe(200);
+  for (const action of ["cancel", "resume", "rollback", "retire"]) {
+    expect((await serving.request("POST", `/v1/instances/0123456789abcdefghjkmnpqrs/${action}`)).status).toBe(404);
+  }
+  expect((await serving.request("GET", "/v1/instances/..%2f..%2fetc")).status).toBe(400);
+});
+
+test("a PARTIAL run is gone on with, or rolled back", async () => {
+  serving.cluster.refuse = (name) => (name === "b" ? 422 : undefined);
+  const settings = { rollback: "never", parallel: 1 };
+  const first = (await serving.request("POST", "/v1/instances", create(["a", "b"], { settings }))).body["instance"];
+  expect(await ended(first)).toMatchObject({ state: "PARTIAL", leftovers: [{ name: "a" }] });
+  serving.cluster.refuse = () => undefined;
+  expect((await serving.request("POST", `/v1/instances/${first}/resume`)).status).toBe(202);
+  await until(async () => (await ended(first))["state"] === "SUCCEEDED");
+  expect(serving.cluster.made).toEqual(["shop/a", "shop/b"]);
+});
+
+test("as many runs at a time as are allowed, the others wait in their order; beyond that: try again later", async () => {
+  await serving.stop();
+  await serving.start({ concurrent: 1, waiting: 1 });
+  const go = Promise.withResolvers<void>();
+  serving.cluster.gate = () => go.promise;
+  const answers = [];
+  for (const name of ["a", "b", "c"]) answers.push(await serving.request("POST", "/v1/instances", create([name])));
+  expect(answers.map(({ status }) => status)).toEqual([202, 202, 429]);
+  expect(answers[2]?.headers.get("retry-after")).toBe("10");
+  expect(serving.service.status()).toMatchObject({ running: 1, waiting: 1 });
+  go.resolve();
+  for (const { body } of answers.slice(0, 2)) expect((await ended(body["instance"]))["state"]).toBe("SUCCEEDED");
+  expect(serving.cluster.made).toEqual(["shop/a", "shop/b"]);
+});
+
+test("a service that stops leaves its runs as they are; the next one goes on, and makes nothing twice", async () => {
+  const hold = Promise.withResolvers<void>();
+  let held = true;
+  serving.cluster.gate = (name) => (held && name === "c" ? hold.promise : undefined);
+  const { instance } = (
+    await serving.request("POST", "/v1/instances", create(["a", "b", "c", "d"], { settings: { parallel: 1 } }))
+  ).body;
+  const queued = (await serving.request("POST", "/v1/instances", create(["e"]))).body["instance"];
+  await until(() => serving.cluster.made.length >= 2);
+  await serving.stop();
+  held = false;
+  hold.resolve();
+  expect(serving.cluster.writes.filter((line) => line.startsWith("DELETE"))).toEqual([]);
+  await serving.start();
+  expect(await ended(instance)).toMatchObject({ state: "SUCCEEDED" });
+  expect(await ended(queued)).toMatchObject({ state: "SUCCEEDED" });
+  expect(serving.cluster.made.toSorted()).toEqual(["shop/a", "shop/b", "shop/c", "shop/d", "shop/e"]);
+});
