@@ -1,15 +1,22 @@
 /**
- * `node scripts/bundle.ts [FOLDER]`: the agent's production artefact. `trawl.js` holds the command with all built-in
- * plugins, `kubernetes-client.js` what reads kubeconfig files, `worker.js` the thread that enters network namespaces,
- * `thread.js` the one that runs a third party's crawler; koffi, which has native code, stands beside them. The folder
- * runs wherever a Node does that trawl supports: `node FOLDER/trawl.js --help`.
+ * `node scripts/bundle.ts [FOLDER] [--all-platforms]`: the agent's production artefact. `trawl.js` holds the command with
+ * all built-in plugins, `kubernetes-client.js` what reads kubeconfig files, `worker.js` the thread that enters network
+ * namespaces, `thread.js` the one that runs a third party's crawler; koffi, which has native code, stands beside them. The
+ * folder runs wherever a Node does that trawl supports: `node FOLDER/trawl.js --help`. With `--all-platforms` koffi's code
+ * for amd64 and arm64 is fetched from the package registry, so that one bundle serves an image of both.
  */
-import { cp, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
 import { type BuildOptions, build } from "esbuild";
 
 const root = resolve(import.meta.dirname, "..");
-const folder = resolve(process.argv[2] ?? join(root, "dist", "bundle"));
+const { values, positionals } = parseArgs({
+  options: { "all-platforms": { type: "boolean", default: false } },
+  allowPositionals: true,
+});
+const folder = resolve(positionals[0] ?? join(root, "dist", "bundle"));
 /** Native or optional: found at run time where they are installed, done without where not. */
 const external = ["koffi", "cpu-features", "*.node"];
 
@@ -69,8 +76,23 @@ for (const name of ["doc", "vendor", "lib"]) {
   await rm(join(folder, "node_modules/koffi", name), { recursive: true, force: true });
 }
 await cp(join(root, "node_modules/@koromix"), join(folder, "node_modules/@koromix"), { recursive: true });
+if (values["all-platforms"]) for (const platform of ["linux-x64", "linux-arm64"]) await addPlatform(platform);
 
 for (const name of await readdir(folder)) {
   const { size } = await stat(join(folder, name));
   if (name.endsWith(".js")) console.log(`${join(folder, name)}  ${(size / 1024 ** 2).toFixed(1)} MiB`);
+}
+
+/** Adds koffi's code for one platform, in the version that is installed. */
+async function addPlatform(platform: string): Promise<void> {
+  const target = join(folder, "node_modules/@koromix", `koffi-${platform}`);
+  const { version } = JSON.parse(await readFile(join(root, "node_modules/koffi/package.json"), "utf8")) as {
+    version: string;
+  };
+  await rm(target, { recursive: true, force: true });
+  await mkdir(target, { recursive: true });
+  const spec = `@koromix/koffi-${platform}@${version}`;
+  const [archive = ""] = execFileSync("npm", ["pack", "--silent", spec], { cwd: folder, encoding: "utf8" }).split("\n");
+  execFileSync("tar", ["-xzf", archive, "--strip-components=1", "-C", target], { cwd: folder });
+  await rm(join(folder, archive));
 }
