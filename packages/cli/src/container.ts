@@ -149,13 +149,14 @@ function registerPipeline(scope: DependencyContainer, tap: Parts["tap"]): void {
       const started = await Promise.all(
         crawlers.map(async (settings) => {
           const instance = await c.resolve(STARTER)(settings);
-          const { every, named } = settings;
+          const { every, refresh, named } = settings;
           return (
             instance && {
               ...instance,
               timeout: settings.timeout ?? timeout,
               named,
               ...(every === undefined ? {} : { every }),
+              ...(refresh === undefined ? {} : { refresh }),
             }
           );
         }),

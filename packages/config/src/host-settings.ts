@@ -39,6 +39,7 @@ export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 /** Host settings that stand beside a plugin's own; stripped before the plugin sees its configuration. */
 export interface BesideSettings {
   readonly every?: string | undefined;
+  readonly refresh?: string | undefined;
   readonly timeout?: string | undefined;
   readonly onStartError: "fail" | "retry" | "skip";
   readonly isolation?: "inline" | "worker" | undefined;
@@ -145,6 +146,11 @@ const shared = {
 
 const besideCrawler = z.strictObject({
   every: duration("1s", "24h").optional().describe("Time between two calls on one subject; default: each frame."),
+  refresh: duration("1s", "24h")
+    .optional()
+    .describe(
+      "Of a crawler that works by difference: time after which its features are sent again although they have not changed; default: the crawler's own, mostly 1h.",
+    ),
   timeout: duration("10ms", "10m").optional().describe("Longest time of one call; default: the pipeline's timeout."),
   isolation: z
     .enum(["inline", "worker"])

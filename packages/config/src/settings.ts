@@ -11,6 +11,8 @@ export interface PluginSettings<P extends Plugin = Plugin> {
   readonly config: unknown;
   /** Seconds; absent = each frame. */
   readonly every?: number;
+  /** Seconds; absent = the crawler's own. */
+  readonly refresh?: number;
   /** Milliseconds; absent = the pipeline's. */
   readonly timeout?: number;
   readonly onStartError: "fail" | "retry" | "skip";
@@ -69,12 +71,14 @@ export function pluginSettings(
   named: boolean,
 ): PluginSettings {
   const every = beside.every === undefined ? null : parseDuration(beside.every);
+  const refresh = beside.refresh === undefined ? null : parseDuration(beside.refresh);
   const timeout = beside.timeout === undefined ? null : parseDuration(beside.timeout);
   return {
     id,
     plugin,
     config,
     ...(every === null ? {} : { every: every / 1000 }),
+    ...(refresh === null ? {} : { refresh: refresh / 1000 }),
     ...(timeout === null ? {} : { timeout }),
     onStartError: beside.onStartError,
     ...(beside.isolation === undefined ? {} : { isolation: beside.isolation }),

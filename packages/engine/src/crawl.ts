@@ -1,7 +1,16 @@
-import type { Clock, Feature, Logger, Problem, Subject, Workload } from "@trawler/plugin-api";
+import {
+  type Clock,
+  type Feature,
+  type FeatureDigest,
+  type Logger,
+  type Problem,
+  parseDuration,
+  type Subject,
+  type Workload,
+} from "@trawler/plugin-api";
 import { type Ask, askAll } from "./asked.ts";
 import { type CallCrawler, callInline } from "./call.ts";
-import { type CallResult, type CrawlLimits, crawlOne, DEFAULT_LIMITS } from "./crawl-one.ts";
+import { type CallResult, type CrawlLimits, crawlOne, DEFAULT_LIMITS, DIFFERENCE_LIMITS } from "./crawl-one.ts";
 import { Guard } from "./guard.ts";
 import type { CrawlMemory } from "./memory.ts";
 import type { CrawlerInstance, EngineMetrics } from "./options.ts";
@@ -27,6 +36,14 @@ export interface CrawlOutcome extends CallResult {
   readonly crawler: string;
   readonly target: string;
   readonly seconds: number;
+  /** Of a crawler that works by difference. */
+  readonly digest?: FeatureDigest;
+}
+
+/** All that was found on one target. */
+export interface TargetResult extends CallResult {
+  /** By crawler. */
+  readonly digests?: Readonly<Record<string, FeatureDigest>>;
 }
 
 /** What all crawlers found on one subject, in the order of the configuration. */
@@ -39,6 +56,13 @@ export interface CrawlResult {
 /** Calls in one subject at the same time: one that waits for an application must not hold up the figures. */
 const CALLS_AT_ONCE = 8;
 const COMMANDS_TIMEOUT = 1000;
+/** Seconds after which a whole value is due again where neither settings nor plugin say. */
+const REFRESH = 3600;
+
+interface Waiting {
+  readonly crawler: CrawlerInstance;
+  readonly target: Target;
+}
 
 interface Planned {
   readonly crawler: CrawlerInstance;
@@ -78,7 +102,9 @@ export class SubjectCrawler {
     const planned = await Promise.all(
       crawlers.map((crawler) => this.#plan(crawler, workload, targets, memory, commands, problems)),
     );
-    const outcomes = await parallel(planned.flat(), CALLS_AT_ONCE, (one) => this.#call(one, workload, memory, signal));
+    const outcomes = await parallel(planned.flat(), CALLS_AT_ONCE, (one) =>
+      "ask" in one ? this.#call(one, workload, memory, signal) : Promise.resolve(standing(one, memory)),
+    );
     return { outcomes: outcomes.flat(), problems: problems.list() };
   }
 
@@ -89,22 +115,24 @@ export class SubjectCrawler {
     memory: CrawlMemory,
     commands: (target: Target) => Promise<readonly string[]>,
     problems: ProblemList,
-  ): Promise<readonly Planned[]> {
+  ): Promise<readonly (Planned | Waiting)[]> {
     const { hasMembers, clock, slot } = this.#options;
     const { id, plugin, every } = crawler;
     const now = clock.monotonic();
-    const candidates = targets.filter(
-      (target) =>
-        inScope(plugin.scope, target, hasMembers) &&
-        (every === undefined || memory.isDue(id, target.id, every, now, slot / 2)),
-    );
-    if (candidates.length === 0) return [];
+    const mine = targets.filter((target) => inScope(plugin.scope, target, hasMembers));
+    const isDue = ({ id: target }: Target): boolean =>
+      every === undefined || memory.isDue(id, target, every, now, slot / 2);
+    const candidates = mine.filter(isDue);
+    const waiting = plugin.onChange ? mine.filter((target) => !candidates.includes(target)) : [];
+    const later = waiting.map((target): Waiting => ({ crawler, target }));
+    if (candidates.length === 0) return later;
     const { asks, problem } = await askAll(crawler, workload, candidates, commands);
     if (problem) problems.add(problem);
-    return candidates.flatMap((target, index) => {
+    const due = candidates.flatMap((target, index) => {
       const ask = asks[index];
       return ask ? [{ crawler, target, ask }] : [];
     });
+    return [...due, ...later];
   }
 
   async #call(
@@ -113,20 +141,26 @@ export class SubjectCrawler {
     memory: CrawlMemory,
     signal: AbortSignal,
   ): Promise<readonly CrawlOutcome[]> {
-    const { clock, log, metrics, limits = DEFAULT_LIMITS, call = callInline } = this.#options;
+    const { clock, log, metrics, call = callInline } = this.#options;
     const { id, plugin } = crawler;
+    const limits = this.#options.limits ?? (plugin.onChange ? DIFFERENCE_LIMITS : DEFAULT_LIMITS);
     const guard = this.#guards.get(id);
     const access = accessFor(plugin.needs, target, workload);
     // The plan says at start which crawler finds no level that gives what it needs.
     if (!guard || !access) return [];
     const started = clock.monotonic();
     memory.called(id, target.id, started);
-    const context = { clock, log, state: memory.state(id, target.id), unchanged: () => false, ...ask };
+    const difference = plugin.onChange ? memory.difference(id, target.id) : null;
+    const moment = { time: new Date(clock.now()).toISOString(), monotonic: started, refresh: refreshOf(crawler) };
+    const begun = difference?.begin(moment);
+    const { unchanged, fingerprint } = begun ?? NEVER_UNCHANGED;
+    const context = { clock, log, state: memory.state(id, target.id), unchanged, fingerprint, ...ask };
     const key = `${workload.id}\n${target.id}`;
-    const result = await crawlOne({ crawler, guard, key, access, context, limits, call }, signal);
+    const { whole, ...answer } = await crawlOne({ crawler, guard, key, access, context, limits, call }, signal);
     const seconds = clock.monotonic() - started;
     metrics.crawlDuration(id, seconds);
-    for (const { code } of result.problems) metrics.problem(id, code);
+    for (const { code } of answer.problems) metrics.problem(id, code);
+    const result = difference && begun ? difference.settle(begun, answer, whole, moment) : answer;
     return [{ ...result, crawler: id, target: target.id, seconds }];
   }
 
@@ -154,11 +188,26 @@ export class SubjectCrawler {
   }
 }
 
+const NEVER_UNCHANGED = { unchanged: () => false, fingerprint: null };
+
+/** Between two calls of a crawler that works by difference the frames carry its digest. */
+function standing({ crawler: { id }, target }: Waiting, memory: CrawlMemory): readonly CrawlOutcome[] {
+  const digest = memory.difference(id, target.id).standing();
+  return digest === null ? [] : [{ features: [], problems: [], crawler: id, target: target.id, seconds: 0, digest }];
+}
+
+function refreshOf({ plugin, refresh }: CrawlerInstance): number {
+  if (refresh !== undefined) return refresh;
+  const own = parseDuration(plugin.refresh ?? "");
+  return own === null ? REFRESH : own / 1000;
+}
+
 /** What was found on one target, all crawlers together. */
-export function collect(outcomes: readonly CrawlOutcome[], target: string): CallResult {
+export function collect(outcomes: readonly CrawlOutcome[], target: string): TargetResult {
   const mine = outcomes.filter((outcome) => outcome.target === target);
   const problems = new ProblemList();
   for (const outcome of mine) for (const problem of outcome.problems) problems.add(problem);
   const features: Feature[] = mine.flatMap((outcome) => outcome.features);
-  return { features, problems: problems.list() };
+  const digests = mine.flatMap(({ crawler, digest }) => (digest ? [[crawler, digest] as const] : []));
+  return { features, problems: problems.list(), ...(digests.length > 0 && { digests: Object.fromEntries(digests) }) };
 }

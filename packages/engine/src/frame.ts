@@ -6,7 +6,7 @@ import {
   type FrameReason,
   type Workload,
 } from "@trawler/plugin-api";
-import type { CallResult } from "./crawl-one.ts";
+import type { TargetResult } from "./crawl.ts";
 import { cleanResource, describe } from "./describe.ts";
 import { ProblemList } from "./problem.ts";
 import { clip } from "./text.ts";
@@ -22,12 +22,12 @@ export interface FrameInput {
   /** Seconds. */
   readonly observedFor: number;
   /** The subject's own part. */
-  readonly subject: CallResult;
+  readonly subject: TargetResult;
   /** By container id. */
-  readonly members: ReadonlyMap<string, CallResult>;
+  readonly members: ReadonlyMap<string, TargetResult>;
 }
 
-const NOTHING: CallResult = { features: [], problems: [] };
+const NOTHING: TargetResult = { features: [], problems: [] };
 
 /** Builds a frame; the order of the fields is that of the published schema, so that equal frames are equal bytes. */
 export function buildFrame(workload: Workload, input: FrameInput): Frame {
@@ -52,13 +52,14 @@ export function buildFrame(workload: Workload, input: FrameInput): Frame {
     metadata,
     features: subject.features,
     problems: all.list(),
+    ...(subject.digests && { digests: subject.digests }),
     containers: workload.containers.map((container) =>
       buildContainer(container, (container.id !== null && members.get(container.id)) || NOTHING),
     ),
   };
 }
 
-function buildContainer(container: Container, { features, problems }: CallResult): FrameContainer {
+function buildContainer(container: Container, { features, problems, digests }: TargetResult): FrameContainer {
   const { name, id, image, digest, type, state, resource, resources } = container;
   const { status, reason, startedAt, finishedAt, exitCode, restarts, lastTermination } = state;
   return {
@@ -72,5 +73,6 @@ function buildContainer(container: Container, { features, problems }: CallResult
     resources,
     features,
     problems,
+    ...(digests && { digests }),
   };
 }

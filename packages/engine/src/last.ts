@@ -1,4 +1,4 @@
-import type { Feature, Workload } from "@trawler/plugin-api";
+import type { Digests, Feature, FeatureDigest, Workload } from "@trawler/plugin-api";
 import type { CrawlOutcome } from "./crawl.ts";
 
 interface Sample {
@@ -12,9 +12,16 @@ const MAX_ROWS = 50;
 /** The last features that each crawler read of a subject and its members, for the `ended` frame. */
 export class LastFeatures {
   readonly #samples: Map<string, Map<string, Sample>> = new Map();
+  readonly #digests: Map<string, Map<string, FeatureDigest>> = new Map();
 
   keep(outcomes: readonly CrawlOutcome[], time: string): void {
-    for (const { crawler, target, features } of outcomes) {
+    for (const { crawler, target, features, digest } of outcomes) {
+      if (digest) {
+        // Its features have been sent, or will be once more elsewhere: only that they are known is worth keeping.
+        const ofTarget = this.#digests.get(target) ?? new Map<string, FeatureDigest>();
+        this.#digests.set(target, ofTarget.set(crawler, { ...digest, changed: false, included: false }));
+        continue;
+      }
       // What failed or found nothing does not replace what was seen before.
       if (features.length === 0) continue;
       const ofTarget = this.#samples.get(target) ?? new Map<string, Sample>();
@@ -32,17 +39,24 @@ export class LastFeatures {
     );
   }
 
+  digests(target: string): Digests {
+    return Object.fromEntries(this.#digests.get(target) ?? []);
+  }
+
   has(target: string, crawler: string): boolean {
-    return this.#samples.get(target)?.has(crawler) ?? false;
+    return (this.#samples.get(target)?.has(crawler) ?? this.#digests.get(target)?.has(crawler)) === true;
   }
 
   clear(): void {
     this.#samples.clear();
+    this.#digests.clear();
   }
 
   /** Frees what belongs to containers that the workload no longer has. */
   retain({ containers }: Workload): void {
     const ids = new Set(containers.map(({ id }) => id));
-    for (const target of this.#samples.keys()) if (target !== "" && !ids.has(target)) this.#samples.delete(target);
+    for (const kept of [this.#samples, this.#digests]) {
+      for (const target of kept.keys()) if (target !== "" && !ids.has(target)) kept.delete(target);
+    }
   }
 }

@@ -1,5 +1,8 @@
+import { Difference } from "./difference.ts";
+
 interface Kept {
   readonly state: Map<string, number>;
+  difference: Difference | undefined;
   calledAt: number | undefined;
 }
 
@@ -10,6 +13,13 @@ export class CrawlMemory {
   /** Numbers that a crawler keeps of one target. */
   state(crawler: string, target: string): Map<string, number> {
     return this.#kept(crawler, target).state;
+  }
+
+  /** What is kept for a crawler that works by difference. */
+  difference(crawler: string, target: string): Difference {
+    const kept = this.#kept(crawler, target);
+    kept.difference ??= new Difference();
+    return kept.difference;
   }
 
   /** Whether `every` seconds have passed since the last call; `slack` seconds early counts, so that a grid is met. */
@@ -37,7 +47,7 @@ export class CrawlMemory {
   #kept(crawler: string, target: string): Kept {
     const crawlers = this.#targets.get(target) ?? new Map<string, Kept>();
     this.#targets.set(target, crawlers);
-    const kept = crawlers.get(crawler) ?? { state: new Map(), calledAt: undefined };
+    const kept = crawlers.get(crawler) ?? { state: new Map(), difference: undefined, calledAt: undefined };
     crawlers.set(crawler, kept);
     return kept;
   }

@@ -24,6 +24,8 @@ export interface Instance<P, I> {
 export interface CrawlerInstance extends Instance<CrawlerPlugin, Crawler> {
   /** Seconds between two calls on one subject; absent = every frame. */
   readonly every?: number;
+  /** Of one that works by difference: seconds after which its whole value is due again; absent = the plugin's own. */
+  readonly refresh?: number;
   /** Milliseconds a call may take. */
   readonly timeout: number;
   /** Named by the user: then `unsupported` is worth a problem. */

@@ -211,7 +211,11 @@ const NOTHING: CrawlResult = { outcomes: [], problems: [] };
 
 /** Counters of cgroups and interfaces: a few kernel files, no application and no file of the container. */
 function isFigures({ plugin }: CrawlerInstance): boolean {
-  return !plugin.match && plugin.needs.every((need) => need === "cgroup" || need === "net" || need === "meta");
+  return (
+    !plugin.match &&
+    !plugin.onChange &&
+    plugin.needs.every((need) => need === "cgroup" || need === "net" || need === "meta")
+  );
 }
 
 function runningIds({ containers }: Workload): readonly string[] {

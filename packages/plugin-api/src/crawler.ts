@@ -31,6 +31,8 @@ export interface CrawlContext extends CallContext {
    * Ask once, before the first feature; the host says false where the whole value is due again.
    */
   unchanged(fingerprint: string): boolean;
+  /** What `unchanged` compares with; null where there is none, or the whole value is due. */
+  readonly fingerprint: string | null;
   /** Says what could not be read, or not whole: it stands in the frame beside the features. */
   problem(code: "denied" | "truncated" | "failed" | "unavailable", message: string): void;
 }

@@ -65,6 +65,11 @@ const resource = described("Attributes by their OpenTelemetry names; null where 
   additionalProperties: { anyOf: [text, strings] },
 });
 
+const digests = described("By the crawler's name in the configuration; absent where none works by difference.", {
+  type: "object",
+  additionalProperties: { $ref: "#/$defs/digest" },
+});
+
 const pair = (unit: string, what: string): JsonSchema => {
   const figure: JsonSchema = { type: ["number", "null"], minimum: 0, "x-unit": unit };
   return described(
@@ -95,6 +100,21 @@ const definitions: Readonly<Record<string, JsonSchema>> = {
       { count: described("How often, where more than once.", { type: "integer", minimum: 2 }) },
     ),
   ),
+  digest: described(
+    "What a crawler that works by difference knows: its features stand in the frame where they changed, at first sight, and once in a while.",
+    object({
+      types: described("Types of the features that it covers.", strings),
+      digest: described("Of all of them: equal digests, equal features.", {
+        type: "string",
+        pattern: "^sha256:[0-9a-f]{64}$",
+      }),
+      changed: described("They differ from what this agent read before; null at first sight.", {
+        type: ["boolean", "null"],
+      }),
+      included: described("They stand in this frame.", flag),
+      observedAt: described("When they were last read, or found unchanged.", time),
+    }),
+  ),
   termination: object({ reason: text, exitCode: integerOrNull, startedAt: timeOrNull, finishedAt: timeOrNull }),
   state: object({
     status: { enum: ["waiting", "running", "paused", "terminated", "unknown"] },
@@ -105,20 +125,23 @@ const definitions: Readonly<Record<string, JsonSchema>> = {
     restarts: { type: ["integer", "null"], minimum: 0 },
     lastTermination: { anyOf: [{ $ref: "#/$defs/termination" }, { type: "null" }] },
   }),
-  container: object({
-    name: string,
-    id: text,
-    image: string,
-    digest: text,
-    type: { enum: ["app", "init", "sidecar", "ephemeral"] },
-    state: { $ref: "#/$defs/state" },
-    resource,
-    resources: {
-      anyOf: [object({ cpu: pair("{cpu}", "Cores"), memory: pair("By", "Bytes") }), { type: "null" }],
+  container: object(
+    {
+      name: string,
+      id: text,
+      image: string,
+      digest: text,
+      type: { enum: ["app", "init", "sidecar", "ephemeral"] },
+      state: { $ref: "#/$defs/state" },
+      resource,
+      resources: {
+        anyOf: [object({ cpu: pair("{cpu}", "Cores"), memory: pair("By", "Bytes") }), { type: "null" }],
+      },
+      features: list("feature"),
+      problems: list("problem"),
     },
-    features: list("feature"),
-    problems: list("problem"),
-  }),
+    { digests },
+  ),
   condition: object({ type: string, status: string, reason: text, since: timeOrNull }),
   status: object({
     phase: text,
@@ -187,6 +210,7 @@ export function frameJsonSchema(): JsonSchema {
       },
       {
         part: described("Present where a large frame was split.", object({ index: count, count })),
+        digests,
       },
     ),
     $defs: definitions,

@@ -44,6 +44,26 @@ export interface Problem {
   readonly count?: number;
 }
 
+/**
+ * What a crawler that works by difference knows of one target: its features stand in the frame where they changed, at
+ * first sight, and once in a while; otherwise they are those that were sent last.
+ */
+export interface FeatureDigest {
+  /** Types of the features that it covers. */
+  readonly types: readonly string[];
+  /** `sha256:…` of all of them: equal digests, equal features. */
+  readonly digest: string;
+  /** The features differ from what this agent read before; null at first sight. */
+  readonly changed: boolean | null;
+  /** The features stand in this frame; where they do not, or were cut for their size, they are due again later. */
+  readonly included: boolean;
+  /** RFC 3339: when they were last read, or found unchanged. */
+  readonly observedAt: string;
+}
+
+/** By the crawler's name in the configuration. */
+export type Digests = Readonly<Record<string, FeatureDigest>>;
+
 export type ContainerType = "app" | "init" | "sidecar" | "ephemeral";
 
 export interface Termination {
@@ -130,6 +150,8 @@ export interface FrameContainer {
   readonly resources: ResourceFigures | null;
   readonly features: readonly Feature[];
   readonly problems: readonly Problem[];
+  /** Absent where no crawler works by difference. */
+  readonly digests?: Digests;
 }
 
 /** All facts of one subject at one time. The order of the fields is that of the published schema. */
@@ -157,5 +179,6 @@ export interface Frame {
   readonly metadata: Metadata;
   readonly features: readonly Feature[];
   readonly problems: readonly Problem[];
+  readonly digests?: Digests;
   readonly containers: readonly FrameContainer[];
 }

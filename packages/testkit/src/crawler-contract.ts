@@ -201,6 +201,7 @@ async function drain(
     asked: plugin.match ? "match" : "always",
     annotation: null,
     unchanged: () => false,
+    fingerprint: null,
     problem() {},
   };
   const meta = { workload, container: workload.containers[0] ?? null };

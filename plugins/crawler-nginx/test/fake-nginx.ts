@@ -81,6 +81,7 @@ export async function crawl(scene: Scene) {
     clock: fakeClock(),
     state: new Map(),
     unchanged: () => false,
+    fingerprint: null,
     asked: "match",
     annotation: null,
     problem: (code, message) => problems.push(`${code}: ${message}`),

@@ -11,6 +11,7 @@ async function crawl(readText: FileSystemAccess["readText"]) {
     clock: fakeClock(),
     state: new Map(),
     unchanged: () => false,
+    fingerprint: null,
     asked: "always",
     annotation: null,
   } as const;

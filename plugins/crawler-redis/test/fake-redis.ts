@@ -99,6 +99,7 @@ export async function crawl(scene: Scene): Promise<Seen> {
     clock: fakeClock(),
     state: new Map(),
     unchanged: () => false,
+    fingerprint: null,
     asked: "match",
     annotation: null,
     problem: (code, message) => problems.push(`${code}: ${message}`),

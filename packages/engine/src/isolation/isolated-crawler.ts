@@ -89,7 +89,7 @@ export class IsolatedCrawler implements Crawler, AsyncDisposable {
     };
     context.signal.addEventListener("abort", abort, { once: true });
     try {
-      const { asked, annotation, state } = context;
+      const { asked, annotation, state, fingerprint } = context;
       const needs = ["fs", "proc", "cgroup", "meta"] as const;
       send(thread, {
         type: "call",
@@ -97,6 +97,7 @@ export class IsolatedCrawler implements Crawler, AsyncDisposable {
         needs: needs.filter((need) => access[need] !== undefined),
         meta: meta ?? null,
         state: [...state],
+        fingerprint,
         asked,
         annotation,
       });
@@ -228,6 +229,7 @@ export class IsolatedCrawler implements Crawler, AsyncDisposable {
       }
       case "end":
         for (const [key, value] of message.state) call.context.state.set(key, value);
+        if (message.fingerprint !== null) call.context.unchanged(message.fingerprint);
         call.ended = { error: message.error };
         break;
       default:

@@ -24,6 +24,7 @@ export type ToThread =
       readonly needs: readonly Capability[];
       readonly meta: MetaAccess | null;
       readonly state: readonly (readonly [string, number])[];
+      readonly fingerprint: string | null;
       readonly asked: "always" | "match" | "annotation";
       readonly annotation: Readonly<Record<string, unknown>> | null;
     }
@@ -60,6 +61,8 @@ export type FromThread =
       readonly type: "end";
       readonly call: number;
       readonly state: readonly (readonly [string, number])[];
+      /** What the crawler asked `unchanged` about; null where it did not. */
+      readonly fingerprint: string | null;
       readonly error: CrossedError | null;
     }
   | {

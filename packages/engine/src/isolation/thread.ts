@@ -10,6 +10,7 @@ import {
   type Logger,
   TrawlerError,
 } from "@trawler/plugin-api";
+import { shortFingerprint } from "../fingerprint.ts";
 import { type CrossedError, type FromThread, type ThreadData, type ToThread, WINDOW } from "./protocol.ts";
 import { RemoteAccess } from "./remote-access.ts";
 
@@ -85,10 +86,11 @@ async function run(
   call: Call,
   { send, clock, log }: { readonly send: (message: FromThread) => void; readonly clock: Clock; readonly log: Logger },
 ): Promise<void> {
-  const { call: id, asked, annotation, meta } = message;
+  const { call: id, asked, annotation, meta, fingerprint } = message;
   const state = new Map(message.state);
   const { signal } = call.abort;
   let error: CrossedError | null = null;
+  let said: string | null = null;
   try {
     const access = call.remote.access(message.needs, meta) as Pick<Access, Capability>;
     const features = crawler.crawl(access, {
@@ -96,7 +98,11 @@ async function run(
       log,
       clock,
       state,
-      unchanged: () => false,
+      fingerprint,
+      unchanged: (text) => {
+        said = text;
+        return shortFingerprint(text) === fingerprint;
+      },
       asked,
       annotation,
       problem: (code, text) => send({ type: "problem", call: id, code, message: text }),
@@ -110,7 +116,7 @@ async function run(
   } catch (cause) {
     error = crossed(cause);
   }
-  send({ type: "end", call: id, state: [...state], error });
+  send({ type: "end", call: id, state: [...state], fingerprint: said, error });
 }
 
 function taken(call: Call): Promise<void> {
