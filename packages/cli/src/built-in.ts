@@ -96,6 +96,12 @@ const ROWS: readonly Row[] = [
     "Prints frames on standard output: JSON lines, another format, or one readable line each on a terminal.",
     () => import("@trawler/emitter-stdout"),
   ],
+  [
+    "emitter",
+    "http",
+    "Posts frames to an HTTP or HTTPS address, as JSON lines or in another format, at least once.",
+    () => import("@trawler/emitter-http"),
+  ],
 ];
 
 /** What comes with the command, in the order in which environments are tried and crawlers run. */
