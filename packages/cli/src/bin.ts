@@ -12,6 +12,7 @@ const fatal = (what: string) => (error: unknown) => {
     code: errorCode(error) ?? "UNKNOWN",
     msg: `${what}: ${describeFailure(error)}`,
   };
+  if (process.argv.includes("run")) world.tellEnd?.(record.msg);
   process.stderr.write(world.stderr.terminal ? `${record.msg}\n` : `${JSON.stringify(record)}\n`, () =>
     process.exit(1),
   );

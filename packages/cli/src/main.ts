@@ -15,7 +15,10 @@ export async function main(args: readonly string[], world: World): Promise<numbe
   } catch (error) {
     // Commander has printed its message, and help is no failure.
     if (isCommander(error)) return error.exitCode === 0 ? 0 : 2;
-    await world.stderr.write(`${describeFailure(error)}\n`);
+    const text = describeFailure(error);
+    await world.stderr.write(`${text}\n`);
+    // Other commands are called in a running agent's container, whose end this is not.
+    if (args.includes("run")) world.tellEnd?.(text);
     return errorCode(error) === "TRAWLER_CONFIG_INVALID" ? 2 : 1;
   }
 }

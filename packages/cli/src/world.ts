@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "@trawler/plugin-api";
+import { tellTermination } from "./termination.ts";
 
 /** What a command may touch: given in by `bin.ts`, so that nothing below reaches for the process by itself. */
 export interface World {
@@ -8,6 +9,8 @@ export interface World {
   readonly clock: Clock;
   readonly stdout: Output;
   readonly stderr: Output;
+  /** Tells whoever runs this process, beside the log, why it ends by itself. */
+  readonly tellEnd?: (message: string) => void;
 }
 
 interface Output {
@@ -34,5 +37,6 @@ export function processWorld(): World {
     clock: { now: () => Date.now(), monotonic: () => performance.now() / 1000 },
     stdout: output(process.stdout),
     stderr: output(process.stderr),
+    tellEnd: tellTermination,
   };
 }

@@ -3,9 +3,12 @@ import type { World } from "../src/world.ts";
 import type { Ended } from "./spawn.ts";
 
 /** Runs a command line without a process of its own: for commands that end by themselves and start no pipeline. */
-export async function runMain(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  const text = { stdout: "", stderr: "" };
-  const output = (name: keyof typeof text): World["stdout"] => ({
+export async function runMain(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended & { readonly end: string }> {
+  const text = { stdout: "", stderr: "", end: "" };
+  const output = (name: "stdout" | "stderr"): World["stdout"] => ({
     terminal: false,
     colours: false,
     write: async (part) => {
@@ -18,6 +21,9 @@ export async function runMain(args: readonly string[], env: Readonly<Record<stri
     clock: { now: () => Date.now(), monotonic: () => performance.now() / 1000 },
     stdout: output("stdout"),
     stderr: output("stderr"),
+    tellEnd: (message) => {
+      text.end += message;
+    },
   };
   return { code: await main(args, world), ...text };
 }

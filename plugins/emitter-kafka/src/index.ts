@@ -18,9 +18,13 @@ export default defineEmitter({
   name: "kafka",
   description: "Writes frames to a Kafka topic, keyed by pod, at least once.",
   config,
-  create: (settings, host) =>
+  create: async (settings, host) => {
+    await checkFiles(settings);
     // Loaded on first use: its import costs more memory than most crawlers.
-    createEmitter(settings, host, async (options) => (await import("./kafkajs.ts")).createKafkaJsClient(options)),
+    return createEmitter(settings, host, async (options) =>
+      (await import("./kafkajs.ts")).createKafkaJsClient(options),
+    );
+  },
 });
 
 /** The emitter over any client; a client that failed in any way is replaced before the next write. */
@@ -138,6 +142,19 @@ async function clientOptions(
     // Its lines come at each of its own retries: the host says once what failed.
     log: (_level, message) => host.log.debug({}, message),
   };
+}
+
+/**
+ * A file that cannot be read at the start is a fault of the configuration, told at once; later it is waited for, as it may
+ * be renewed. Throws TRAWLER_CONFIG_INVALID.
+ */
+async function checkFiles({ tls, sasl }: Config): Promise<void> {
+  for (const path of [tls?.ca, tls?.certificate, tls?.key, sasl?.passwordFile]) {
+    if (path === undefined) continue;
+    await readSecret(path).catch((cause: unknown) => {
+      throw new TrawlerError("TRAWLER_CONFIG_INVALID", errorMessage(cause), { cause });
+    });
+  }
 }
 
 async function readSecret(path: string): Promise<string> {

@@ -5,7 +5,7 @@ import type { Envelope, PluginHost } from "@trawler/plugin-api";
 import { expect, test } from "vitest";
 import type { KafkaClient, KafkaClientOptions } from "../src/client.ts";
 import { bytesOf, config, millisecondsOf } from "../src/config.ts";
-import { createEmitter } from "../src/index.ts";
+import kafka, { createEmitter } from "../src/index.ts";
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const host: PluginHost = {
@@ -107,6 +107,17 @@ test("an unreadable password file is named, and may be there later", async () =>
   await expect(emitter.write([envelope], context)).rejects.toMatchObject({
     code: "TRAWLER_UNAVAILABLE",
     message: expect.stringContaining("/nonexistent/password"),
+  });
+});
+
+test("a file that cannot be read at the start is a fault of the configuration", async () => {
+  const settings = config.parse({
+    brokers: ["kafka:9092"],
+    sasl: { mechanism: "plain", username: "trawler", passwordFile: "/nonexistent/password" },
+  });
+  await expect(Promise.resolve(kafka.create(settings, host))).rejects.toMatchObject({
+    code: "TRAWLER_CONFIG_INVALID",
+    message: expect.stringMatching(/^cannot read \/nonexistent\/password: ENOENT/),
   });
 });
 

@@ -84,31 +84,34 @@ export async function run(options: CommonOptions & { readonly once?: boolean }, 
   }
   const minute = setInterval(() => log.info({ ...metrics.take() }, "status"), MINUTE);
   stack.defer(() => clearInterval(minute));
-  const failed = await runAll(running, stop, log);
+  const failure = await runAll(running, stop, log);
   log.info({ ...metrics.take() }, "stopped");
-  return failed ? 1 : 0;
+  if (failure === null) return 0;
+  world.tellEnd?.(failure);
+  return 1;
 }
 
-/** Until the stop, or until one pipeline can't go on: that ends the others with their flush, and an orchestrator starts anew. */
-async function runAll(running: readonly BuiltPipeline[], stop: AbortSignal, log: Log): Promise<boolean> {
+/**
+ * Until the stop, or until one pipeline can't go on: that ends the others with their flush, and an orchestrator starts
+ * anew. Returns what the first failed with; null = none did.
+ */
+async function runAll(running: readonly BuiltPipeline[], stop: AbortSignal, log: Log): Promise<string | null> {
   const failing = new AbortController();
+  let failure: string | null = null;
   const signal = AbortSignal.any([stop, failing.signal]);
-  const results = await Promise.all(
+  await Promise.all(
     running.map(async ({ pipeline, settings }) => {
       try {
         await pipeline.run(signal);
-        return true;
       } catch (error) {
-        log.error(
-          { code: errorCode(error) ?? "UNKNOWN", pipeline: settings.id },
-          `the pipeline can't go on: ${errorMessage(error)}`,
-        );
+        const text = `the pipeline can't go on: ${errorMessage(error)}`;
+        log.error({ code: errorCode(error) ?? "UNKNOWN", pipeline: settings.id }, text);
+        failure ??= `pipeline ${settings.id}: ${text}`;
         failing.abort();
-        return false;
       }
     }),
   );
-  return results.includes(false);
+  return failure;
 }
 
 function unready(running: readonly BuiltPipeline[], expected: number): string | null {
