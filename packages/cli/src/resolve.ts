@@ -77,6 +77,8 @@ async function resolveOne(settings: PipelineSettings, options: ResolveOptions): 
   const crawlers =
     fixed ??
     (await allOf(catalogue, "crawler", isCrawler)).filter(({ plugin }) => {
+      // What reads whole files and databases runs where it is named.
+      if (plugin.onChange === true) return false;
       const [fault] = checkPlan(environment.plugin, mode.plugin, [plugin]).filter((text) =>
         text.startsWith("crawler "),
       );

@@ -54,7 +54,7 @@ const pipelineSettings = z.strictObject({
   timeout: duration("100ms", "10m").default("5s").describe("Longest time that a crawler may take on one subject."),
   concurrency: z.int().min(1).max(256).default(8).describe("Subjects that are crawled at the same time."),
   crawlers: instances(
-    "What is read, by the crawlers' names; one that is not named does not run. Default: all built-in ones. A second instance is written name/label.",
+    "What is read, by the crawlers' names; one that is not named does not run. Default: all built-in ones but those that read whole files and databases. A second instance is written name/label.",
   ),
   queue: z
     .strictObject({
