@@ -11,6 +11,7 @@ import {
 import { type Ask, askAll } from "./asked.ts";
 import { type CallCrawler, callInline } from "./call.ts";
 import { type CallResult, type CrawlLimits, crawlOne, DEFAULT_LIMITS, DIFFERENCE_LIMITS } from "./crawl-one.ts";
+import type { Moment } from "./difference.ts";
 import { Guard } from "./guard.ts";
 import type { CrawlMemory } from "./memory.ts";
 import type { CrawlerInstance, EngineMetrics } from "./options.ts";
@@ -150,18 +151,22 @@ export class SubjectCrawler {
     if (!guard || !access) return [];
     const started = clock.monotonic();
     memory.called(id, target.id, started);
-    const difference = plugin.onChange ? memory.difference(id, target.id) : null;
-    const moment = { time: new Date(clock.now()).toISOString(), monotonic: started, refresh: refreshOf(crawler) };
-    const begun = difference?.begin(moment);
-    const { unchanged, fingerprint } = begun ?? NEVER_UNCHANGED;
+    const work = plugin.onChange && memory.difference(id, target.id).begin(this.#moment(crawler, started));
+    const { unchanged, fingerprint } = work || NEVER_UNCHANGED;
     const context = { clock, log, state: memory.state(id, target.id), unchanged, fingerprint, ...ask };
     const key = `${workload.id}\n${target.id}`;
     const { whole, ...answer } = await crawlOne({ crawler, guard, key, access, context, limits, call }, signal);
     const seconds = clock.monotonic() - started;
     metrics.crawlDuration(id, seconds);
     for (const { code } of answer.problems) metrics.problem(id, code);
-    const result = difference && begun ? difference.settle(begun, answer, whole, moment) : answer;
+    const result = work ? work.settle(answer, whole) : answer;
     return [{ ...result, crawler: id, target: target.id, seconds }];
+  }
+
+  #moment({ plugin, refresh }: CrawlerInstance, monotonic: number): Moment {
+    const own = parseDuration(plugin.refresh ?? "");
+    const usual = own === null ? REFRESH : own / 1000;
+    return { time: new Date(this.#options.clock.now()).toISOString(), monotonic, refresh: refresh ?? usual };
   }
 
   /** The commands of a target, asked for once a crawl however many crawlers match by process. */
@@ -194,12 +199,6 @@ const NEVER_UNCHANGED = { unchanged: () => false, fingerprint: null };
 function standing({ crawler: { id }, target }: Waiting, memory: CrawlMemory): readonly CrawlOutcome[] {
   const digest = memory.difference(id, target.id).standing();
   return digest === null ? [] : [{ features: [], problems: [], crawler: id, target: target.id, seconds: 0, digest }];
-}
-
-function refreshOf({ plugin, refresh }: CrawlerInstance): number {
-  if (refresh !== undefined) return refresh;
-  const own = parseDuration(plugin.refresh ?? "");
-  return own === null ? REFRESH : own / 1000;
 }
 
 /** What was found on one target, all crawlers together. */

@@ -4,99 +4,117 @@ import type { CallResult } from "./crawl-one.ts";
 import { encode } from "./encode.ts";
 import { shortFingerprint } from "./fingerprint.ts";
 
-/** When a crawl is made, and from when on the whole value is due again. */
+/** When a call is made, and from when on a value that was sent is due again. */
 export interface Moment {
   /** RFC 3339. */
   readonly time: string;
   /** Seconds. */
   readonly monotonic: number;
-  /** Seconds after which a value that was sent is sent again. */
+  /** Seconds. */
   readonly refresh: number;
+}
+
+export type DifferenceResult = CallResult & { readonly digest?: FeatureDigest };
+
+interface Known {
+  readonly types: readonly string[];
+  readonly digest: string;
+  readonly fingerprint: string | null;
+  /** RFC 3339: when it was last read, or found unchanged. */
+  readonly observedAt: string;
+  /** Seconds: when the features stood in a frame. */
+  readonly sentAt: number;
+  /** Something was found once: then that nothing is found any more is worth telling. */
+  readonly told: boolean;
 }
 
 /** What is kept of one crawler that works by difference on one target: never its features. */
 export class Difference {
-  #known: FeatureDigest | null = null;
-  /** It has found something: then that it finds nothing any more is worth telling. */
-  #told = false;
-  #fingerprint: string | null = null;
-  #sentAt = Number.NEGATIVE_INFINITY;
+  #known: Known | null = null;
 
-  /** What a call is given: it says by `unchanged` that its result would be the last one. */
-  begin(moment: Moment): Call {
-    const due = this.#isDue(moment);
-    return new Call(due || this.#known === null ? null : this.#fingerprint);
+  begin(moment: Moment): DifferenceCall {
+    const known = this.#known;
+    const due = known === null || moment.monotonic - known.sentAt >= moment.refresh;
+    return new DifferenceCall(known?.fingerprint ?? null, due, (call, result, whole) =>
+      this.#settle(moment, call, result, whole),
+    );
   }
 
-  /** What a frame says between two calls, or where one could not be made; null where nothing is known. */
+  /** What a frame says between two calls, or where one could not be made whole; null where nothing is known. */
   standing(): FeatureDigest | null {
-    return this.#known !== null && this.#told ? { ...this.#known, changed: false, included: false } : null;
+    return this.#say(false, false);
   }
 
-  /** Leaves the features in the result only where they are news, or due. One that is not whole changes nothing. */
-  settle(
-    call: Call,
-    result: CallResult,
-    whole: boolean,
-    moment: Moment,
-  ): CallResult & { readonly digest?: FeatureDigest } {
-    if (call.kept && this.#known !== null) {
-      this.#known = { ...this.#known, observedAt: moment.time };
-      return this.#answer({ ...result, features: [] }, this.standing());
+  #settle(moment: Moment, { due, said, kept }: DifferenceCall, result: CallResult, whole: boolean): DifferenceResult {
+    const known = this.#known;
+    if (known !== null && (kept || !whole)) {
+      if (kept) this.#known = { ...known, observedAt: moment.time };
+      return withDigest({ ...result, features: [] }, this.standing());
     }
-    if (!whole) {
-      return this.#known === null ? result : this.#answer({ ...result, features: [] }, this.standing());
-    }
-    const digest = digestOf(result.features);
-    const before = this.#known;
-    const changed = before === null ? null : before.digest !== digest;
-    const included = changed !== false || this.#isDue(moment);
-    const types = included ? [...new Set(result.features.map(({ type }) => type))].sort() : (before?.types ?? []);
-    if (included) this.#sentAt = moment.monotonic;
-    this.#fingerprint = call.said;
-    this.#told ||= result.features.length > 0;
-    // Of a value that is empty now, the types that were there before are what it says something about.
-    const covered = types.length === 0 ? (before?.types ?? []) : types;
-    this.#known = { types: covered, digest, changed, included, observedAt: moment.time };
-    return this.#answer(included ? result : { ...result, features: [] }, this.#told ? this.#known : null);
+    if (!whole) return result;
+    const { features } = result;
+    const digest = digestOf(features);
+    const changed = known === null ? null : known.digest !== digest;
+    const included = due || changed !== false;
+    const types = [...new Set(features.map(({ type }) => type))].sort();
+    this.#known = {
+      // Of what is empty now, the types that were there before say what has gone.
+      types: types.length === 0 ? (known?.types ?? []) : types,
+      digest,
+      fingerprint: said,
+      observedAt: moment.time,
+      sentAt: included ? moment.monotonic : (known?.sentAt ?? moment.monotonic),
+      told: (known?.told ?? false) || features.length > 0,
+    };
+    return withDigest(included ? result : { ...result, features: [] }, this.#say(changed, included));
   }
 
-  #isDue({ monotonic, refresh }: Moment): boolean {
-    return monotonic - this.#sentAt >= refresh;
-  }
-
-  #answer(result: CallResult, digest: FeatureDigest | null): CallResult & { readonly digest?: FeatureDigest } {
-    return digest === null ? result : { ...result, digest };
+  #say(changed: boolean | null, included: boolean): FeatureDigest | null {
+    if (this.#known === null || !this.#known.told) return null;
+    const { types, digest, observedAt } = this.#known;
+    return { types, digest, changed, included, observedAt };
   }
 }
 
-/** One call of a crawler that works by difference. */
-class Call implements Pick<CrawlContext, "unchanged" | "fingerprint"> {
-  readonly fingerprint: string | null;
-  #said: string | null = null;
-  #kept = false;
+type Settle = (call: DifferenceCall, result: CallResult, whole: boolean) => DifferenceResult;
 
-  constructor(fingerprint: string | null) {
-    this.fingerprint = fingerprint;
+/** One call of a crawler that works by difference. */
+export class DifferenceCall implements Pick<CrawlContext, "unchanged" | "fingerprint"> {
+  readonly fingerprint: string | null;
+  /** The whole value has to be sent. */
+  readonly due: boolean;
+  readonly #settle: Settle;
+  #said: string | null = null;
+
+  constructor(fingerprint: string | null, due: boolean, settle: Settle) {
+    this.fingerprint = due ? null : fingerprint;
+    this.due = due;
+    this.#settle = settle;
   }
 
   readonly unchanged = (fingerprint: string): boolean => {
     this.#said = shortFingerprint(fingerprint);
-    this.#kept = this.#said === this.fingerprint;
-    return this.#kept;
+    return this.kept;
   };
-
-  /** It was told that nothing has changed. */
-  get kept(): boolean {
-    return this.#kept;
-  }
 
   get said(): string | null {
     return this.#said;
   }
+
+  /** It was told that nothing has changed. */
+  get kept(): boolean {
+    return this.#said !== null && this.#said === this.fingerprint;
+  }
+
+  /** Leaves the features in the result only where they are news, or due. One that is not whole changes nothing. */
+  settle(result: CallResult, whole: boolean): DifferenceResult {
+    return this.#settle(this, result, whole);
+  }
 }
 
-export type { Call as DifferenceCall };
+function withDigest(result: CallResult, digest: FeatureDigest | null): DifferenceResult {
+  return digest === null ? result : { ...result, digest };
+}
 
 function digestOf(features: readonly Feature[]): string {
   const hash = createHash("sha256");

@@ -1,5 +1,5 @@
 import { encode } from "@trawler/engine";
-import type { Feature, Frame, Problem, Workload } from "@trawler/plugin-api";
+import type { Digests, Feature, Frame, Problem, Workload } from "@trawler/plugin-api";
 import { fakeContainer, fakeWorkload, validateFrame } from "@trawler/testkit";
 import { describe, expect, test } from "vitest";
 import { buildFrame } from "../src/frame.ts";
@@ -10,16 +10,23 @@ interface Setup {
   readonly features?: readonly Feature[];
   readonly problems?: readonly Problem[];
   readonly members?: Readonly<Record<string, readonly Feature[]>>;
+  readonly digests?: Digests;
 }
 
-function frameOf({ workload = fakeWorkload(), features = [], problems = [], members = {} }: Setup = {}): Frame {
+function frameOf({
+  workload = fakeWorkload(),
+  features = [],
+  problems = [],
+  members = {},
+  digests,
+}: Setup = {}): Frame {
   return buildFrame(workload, {
     reason: "interval",
     agent: { instance: "i", version: "1" },
     sequence: 1,
     now: Date.UTC(2026, 10, 30),
     observedFor: 10.00049,
-    subject: { features, problems },
+    subject: { features, problems, ...(digests && { digests }) },
     members: new Map(Object.entries(members).map(([id, found]) => [id, { features: found, problems: [] }])),
   });
 }
@@ -175,6 +182,27 @@ describe("C124: a frame over the limit", () => {
     expect(new Set(all.map(({ name }) => name)).size).toBe(40);
     expect(all.flatMap(({ features }) => features)).toHaveLength(600);
     expect(frames.flatMap(({ features }) => features)).toHaveLength(5);
+  });
+
+  test("first leaves out what crawlers by difference only repeat; their news are never cut to 20 rows", () => {
+    const digest = (types: readonly string[], changed: boolean | null): Digests[string] => ({
+      types,
+      digest: `sha256:${"0".repeat(64)}`,
+      changed,
+      included: true,
+      observedAt: "2026-11-30T00:00:00.000Z",
+    });
+    const features = [...rows("package", 100, 200), ...rows("file", 50, 200)];
+    const digests = { package: digest(["package"], false), file: digest(["file"], true) };
+    const [frame, ...more] = fitted({ features, digests }, 30_000);
+    expect(more).toEqual([]);
+    expect(frame?.features.map(({ type }) => type)).toEqual(Array(50).fill("file"));
+    expect(frame?.digests).toMatchObject({ package: { included: false }, file: { included: true } });
+    expect(frame?.problems).toMatchObject([{ crawler: "package", code: "truncated" }]);
+    const parts = fitted({ features, digests: { package: digest(["package"], null) } }, 20_000);
+    expect(parts.length).toBeGreaterThan(1);
+    expect(parts.flatMap((part) => part.features).filter(({ type }) => type === "package")).toHaveLength(100);
+    expect(parts[0]?.digests).toMatchObject({ package: { included: true } });
   });
 
   test("splits one giant container over several parts", () => {

@@ -30,20 +30,30 @@ interface Asked {
   readonly problems: string[];
   readonly state: Map<string, number>;
   readonly error: unknown;
+  /** What the host was asked about by `unchanged`. */
+  readonly said: string[];
 }
 
 /** One call, as the engine makes it: it stops listening after `take` features, and `signal` is its deadline. */
 async function ask(
   crawler: IsolatedCrawler,
-  { access = {}, take = 100, signal = new AbortController().signal, state = new Map<string, number>() } = {} as {
+  {
+    access = {},
+    take = 100,
+    signal = new AbortController().signal,
+    state = new Map<string, number>(),
+    fingerprint = null,
+  } = {} as {
     readonly access?: Partial<Access>;
     readonly take?: number;
     readonly signal?: AbortSignal;
     readonly state?: Map<string, number>;
+    readonly fingerprint?: string | null;
   },
 ): Promise<Asked> {
   const features: Feature[] = [];
   const problems: string[] = [];
+  const said: string[] = [];
   const context: CrawlContext = {
     signal,
     log: silentLog,
@@ -51,6 +61,11 @@ async function ask(
     state,
     asked: "always",
     annotation: null,
+    fingerprint,
+    unchanged: (text) => {
+      said.push(text);
+      return text === fingerprint;
+    },
     problem: (code, message) => problems.push(`${code} ${message}`),
   };
   try {
@@ -58,9 +73,9 @@ async function ask(
       features.push(feature);
       if (features.length === take) break;
     }
-    return { features, problems, state, error: null };
+    return { features, problems, state, said, error: null };
   } catch (error) {
-    return { features, problems, state, error };
+    return { features, problems, state, said, error };
   }
 }
 
@@ -172,4 +187,15 @@ test("it is closed with what it closes", async () => {
   );
   await crawler[Symbol.asyncDispose]();
   expect(log.lines).toContainEqual({ level: "info", fields: {}, message: "closed by hello" });
+});
+
+test("one that works by difference learns in its thread that nothing has changed, and the host that it asked", async () => {
+  await using crawler = await start(`
+    if (context.unchanged("size 7")) return;
+    yield { type: "motd", key: "motd", value: {} };
+  `);
+  const first = await ask(crawler);
+  expect([first.features.length, first.said]).toEqual([1, ["size 7"]]);
+  const second = await ask(crawler, { fingerprint: "size 7" });
+  expect([second.features.length, second.said]).toEqual([0, ["size 7"]]);
 });

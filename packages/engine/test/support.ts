@@ -17,12 +17,13 @@ export const testClock = { now: () => Date.now(), monotonic: () => performance.n
 
 const features: FeatureSchemas = { fact: z.strictObject({ value: z.unknown() }) };
 
-type Overrides = Partial<Pick<CrawlerPlugin, "scope" | "needs" | "match" | "name">> & Partial<CrawlerInstance>;
+type Overrides = Partial<Pick<CrawlerPlugin, "scope" | "needs" | "match" | "name" | "onChange">> &
+  Partial<CrawlerInstance>;
 
 /** A crawler whose `crawl` is written in the test. */
 export function crawlerOf(
   crawl: (...args: Parameters<CrawlerInstance["instance"]["crawl"]>) => AsyncIterable<unknown>,
-  { name = "probe", scope = "member", needs = [], match, ...instance }: Overrides = {},
+  { name = "probe", scope = "member", needs = [], match, onChange, ...instance }: Overrides = {},
 ): CrawlerInstance {
   const made: CrawlerInstance["instance"] = { crawl: (...args) => crawl(...args) as AsyncIterable<Feature> };
   const plugin: CrawlerPlugin = defineCrawler({
@@ -33,6 +34,7 @@ export function crawlerOf(
     needs,
     features,
     ...(match && { match }),
+    ...(onChange && { onChange }),
     create: () => made,
   });
   return { id: name, plugin, instance: made, timeout: 200, named: false, ...instance };

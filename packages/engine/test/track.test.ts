@@ -272,3 +272,31 @@ test("a stop in the middle writes what is held back, and nothing after it", asyn
   expect(emitter.frames.map(({ reason }) => reason)).toEqual(["started", "ended"]);
   expect(factOf(emitter.frames[1])).toMatchObject({ value: 0 });
 });
+
+test("the ended frame carries the last digest of what is sent by difference, not its features once more", async () => {
+  const packages = crawlerOf(
+    async function* (_, context) {
+      if (context.unchanged("1")) return;
+      yield fact("1.0", "bash");
+    },
+    { name: "package", onChange: true },
+  );
+  const { environment, emitter, options } = pipelineOf({ crawlers: [packages], every: 10 });
+  const stop = new AbortController();
+  const running = new Pipeline(options).run(stop.signal);
+  environment.push({ type: "synced" }, { type: "added", workload: podOf("running") });
+  await vi.advanceTimersByTimeAsync(25_000);
+  environment.push({ type: "updated", workload: podOf("terminated") });
+  await vi.advanceTimersByTimeAsync(3000);
+  const said = emitter.frames.map(({ reason, containers: [container] }) => {
+    const digest = container?.digests?.["package"];
+    return [reason, container?.features.length, digest?.changed, digest?.included];
+  });
+  expect(said[0]).toEqual(["started", 1, null, true]);
+  expect(said.slice(1, -1)).toEqual(said.slice(1, -1).map(() => ["interval", 0, false, false]));
+  expect(said.length).toBeGreaterThan(3);
+  expect(said.at(-1)).toEqual(["ended", 0, false, false]);
+  stop.abort();
+  await vi.runAllTimersAsync();
+  await running;
+});

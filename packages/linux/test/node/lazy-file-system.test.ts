@@ -24,6 +24,8 @@ function world(failures: readonly TrawlerError[] = []) {
       walk: async function* () {
         yield [];
       },
+      digest: async () => ({ digest: `${number}`, size: 1, truncated: false }),
+      fileSystems: async () => ({ fileSystems: [], truncated: false }),
       [Symbol.asyncDispose]: async () => {
         seen.closed += 1;
       },
@@ -37,6 +39,8 @@ test("opens with the first call, once for all who call", async () => {
   const { files, seen } = world();
   expect(seen.opened).toBe(0);
   expect(await Promise.all([files.readText("/a"), files.readText("/b")])).toEqual(["1", "1"]);
+  expect(await files.digest("/a", { algorithm: "md5" })).toMatchObject({ digest: "1" });
+  expect(await files.fileSystems()).toMatchObject({ truncated: false });
   for await (const batch of files.walk("/")) expect(batch).toEqual([]);
   expect((await files.list("/")).entries).toEqual([]);
   expect(seen).toMatchObject({ opened: 1, closed: 0 });

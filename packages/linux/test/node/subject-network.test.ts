@@ -1,5 +1,5 @@
 import { Socket } from "node:net";
-import type { ProcessAccess, SocketStatus } from "@trawler/plugin-api";
+import { type ProcessAccess, type SocketStatus, unsupported } from "@trawler/plugin-api";
 import { describe, expect, test } from "vitest";
 import type { ConnectMember, ConnectTarget } from "../../src/namespace/connector.ts";
 import { SocketTables } from "../../src/network/socket-tables.ts";
@@ -23,6 +23,8 @@ function holding(sockets: readonly SocketStatus[], attributed = true): ProcessAc
     processes: async () => ({ processes: [], total: 0 }),
     sockets: async () => ({ sockets, total: sockets.length, attributed }),
     environmentNames: async () => [],
+    load: async () => Promise.reject(unsupported("not asked for here")),
+    disks: async () => [],
   };
 }
 
