@@ -40,6 +40,17 @@ export const buildContainerd = (cache: string, progress: Progress): Promise<stri
   });
 };
 
+/** Helm, to test charts with. Answers the program's path. */
+export const buildHelm = async (cache: string, progress: Progress): Promise<string> => {
+  const key = fingerprint(readAsset("helm/go.mod"), readAsset("helm/go.sum"));
+  const folder = await cached(cache, { name: "helm", key, progress }, async (partial) => {
+    const cwd = copyModule("helm", partial);
+    const args = ["build", "-trimpath", "-ldflags", "-s -w", "-o", join(partial, "helm"), "helm.sh/helm/v4/cmd/helm"];
+    await run("go", args, { cwd, env, deadline });
+  });
+  return join(folder, "helm");
+};
+
 /** One program that is the API server, controller manager, scheduler or kubelet by the name it is called. */
 export const buildKubernetes = (cache: string, progress: Progress): Promise<string> => {
   const version = "k8s.io/component-base/version";

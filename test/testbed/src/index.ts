@@ -13,7 +13,7 @@ import { up } from "./up.ts";
 
 export { installPackages } from "./apt.ts";
 export { type AuditedRequest, readAudit } from "./audit.ts";
-export { buildContainerd, buildKubernetes } from "./build-go.ts";
+export { buildContainerd, buildHelm, buildKubernetes } from "./build-go.ts";
 export { type BuiltImages, buildImages } from "./build-images.ts";
 export { cached } from "./cache.ts";
 export { startDocker, stopDocker } from "./docker.ts";
