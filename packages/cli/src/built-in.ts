@@ -102,6 +102,12 @@ const ROWS: readonly Row[] = [
     "Posts frames to an HTTP or HTTPS address, as JSON lines or in another format, at least once.",
     () => import("@trawler/emitter-http"),
   ],
+  [
+    "emitter",
+    "graphite",
+    "Sends the figures of frames to Graphite by its plaintext protocol over TCP.",
+    () => import("@trawler/emitter-graphite"),
+  ],
 ];
 
 /** What comes with the command, in the order in which environments are tried and crawlers run. */

@@ -15,6 +15,8 @@ export interface EmitterContractOptions {
   readonly world: () => Promise<EmitterWorld>;
   /** A sink that is away: the emitter must say so with a code. */
   readonly away?: () => Promise<World>;
+  /** What arrives of an envelope, where it is not the frame itself. */
+  readonly arrives?: (envelope: Envelope) => string;
   /** Settings for the checks of the schema where `{}` does not hold. */
   readonly config?: unknown;
 }
@@ -22,7 +24,7 @@ export interface EmitterContractOptions {
 /** An envelope of a small frame; `index` makes it one of a sequence. */
 export function fakeEnvelope(index: number, overrides: Partial<Envelope> = {}): Envelope {
   const frameId = `01930000-0000-7000-8000-${String(index).padStart(12, "0")}`;
-  const bytes = new TextEncoder().encode(JSON.stringify({ schema: "trawler.frame/1", id: frameId, text: "Łódź 東京" }));
+  const bytes = new TextEncoder().encode(JSON.stringify(frameOf(frameId, index)));
   return {
     id: frameId,
     frameId,
@@ -36,10 +38,32 @@ export function fakeEnvelope(index: number, overrides: Partial<Envelope> = {}): 
   };
 }
 
+/** The least that a frame holds; `index` is its one figure. */
+function frameOf(id: string, index: number): object {
+  return {
+    schema: "trawler.frame/1",
+    id,
+    sequence: index + 1,
+    time: new Date(Date.UTC(2026, 0, 1) + index * 1_000).toISOString(),
+    observedFor: 1,
+    reason: "interval",
+    final: false,
+    agent: { instance: "0193", version: "0.1.0" },
+    kind: "pod",
+    resource: { "k8s.namespace.name": "shop", "k8s.pod.name": "cart-0", "k8s.node.name": "node-a" },
+    labels: { city: "Łódź 東京" },
+    annotations: {},
+    status: null,
+    metadata: { complete: true, reason: null, groups: {} },
+    features: [{ type: "number", key: "number", value: { index } }],
+    problems: [],
+    containers: [],
+  };
+}
+
 /** The behaviour that every emitter must have. */
 export function emitterContract(plugin: EmitterPlugin, options: EmitterContractOptions): readonly Case[] {
-  const { world, away, config = {} } = options;
-  const text = ({ bytes }: Envelope): string => new TextDecoder().decode(bytes);
+  const { world, away, config = {}, arrives = ({ bytes }) => new TextDecoder().decode(bytes) } = options;
   const cases: Case[] = [
     ...commonCases(plugin, config),
     twiceCase(plugin, world),
@@ -53,7 +77,7 @@ export function emitterContract(plugin: EmitterPlugin, options: EmitterContractO
             assert.deepEqual(result?.rejected ?? [], []);
             assert.deepEqual(result?.retry ?? [], []);
           }
-          assert.deepEqual(await arrived(), batches.flat().map(text));
+          assert.deepEqual(await arrived(), batches.flat().map(arrives));
         }),
     },
     {
