@@ -30,6 +30,12 @@ const ROWS: readonly Row[] = [
   ["mode", "container", "One frame per container.", () => import("@trawler/mode-container")],
   ["mode", "host", "One frame for the whole host.", () => import("@trawler/mode-host")],
   [
+    "mode",
+    "mountpoint",
+    "One frame for a folder that is taken for a root: an image that is mounted, a chroot.",
+    () => import("@trawler/mode-mountpoint"),
+  ],
+  [
     "crawler",
     "os",
     "Reads which operating system a container's image or the host has.",
