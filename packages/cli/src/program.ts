@@ -7,6 +7,7 @@ import { type OnceOptions, once } from "./commands/once.ts";
 import { plugins } from "./commands/plugins.ts";
 import { addProvision } from "./commands/provision.ts";
 import { addProvisionRuns } from "./commands/provision-commands.ts";
+import { addProvisionServe } from "./commands/provision-serve-command.ts";
 import { run } from "./commands/run.ts";
 import { schema } from "./commands/schema.ts";
 import { VERSION } from "./version.ts";
@@ -141,7 +142,9 @@ export function createProgram(world: World, done: (code: number) => void): Comma
 
   addInventory(program, { common, examples }, world, done);
 
-  addProvisionRuns(addProvision(program, { examples }, world, done), { examples }, world, done);
+  const provision = addProvision(program, { examples }, world, done);
+  addProvisionRuns(provision, { examples }, world, done);
+  addProvisionServe(provision, { common, examples }, world, done);
 
   return program;
 }

@@ -56,7 +56,7 @@ export class Serving implements AsyncDisposable {
       version: "0.0.0",
       address: "127.0.0.1",
       port: 0,
-      tokenFile: join(this.folder, "token"),
+      token: { file: join(this.folder, "token") },
       tls: null,
       insecureNoToken: false,
       catalogue: null,

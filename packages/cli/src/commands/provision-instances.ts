@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { TrawlerError } from "@trawler/plugin-api";
-import { isOver, type Journal, type Report } from "@trawler/provision";
+import { type InstanceSummary, isOver, type Journal, type Report } from "@trawler/provision";
 import type { World } from "../world.ts";
 import { type ClusterOptions, exitCode, openFolder } from "./provision-cluster.ts";
 import { formatReport } from "./provision-report.ts";
@@ -9,6 +9,7 @@ import { conduct, type OutputOptions, take } from "./provision-run.ts";
 type Options = ClusterOptions & OutputOptions;
 
 const CANCEL_WAIT = 600_000;
+const LOG_PAGE = 500;
 
 export async function list(options: Options, world: World): Promise<number> {
   const folder = openFolder(options, world);
@@ -21,6 +22,11 @@ export async function list(options: Options, world: World): Promise<number> {
     await world.stdout.write(`${JSON.stringify(runs)}\n`);
     return 0;
   }
+  await world.stdout.write(formatList(runs));
+  return 0;
+}
+
+export function formatList(runs: readonly InstanceSummary[]): string {
   const rows = runs.map(({ instance, state, running, template, namespace, objects, createdAt }) => [
     instance,
     running || isOver(state) ? state : `${state} (interrupted)`,
@@ -37,8 +43,7 @@ export async function list(options: Options, world: World): Promise<number> {
       .join("  ")
       .trimEnd(),
   );
-  await world.stdout.write(`${lines.join("\n")}\n`);
-  return 0;
+  return `${lines.join("\n")}\n`;
 }
 
 /** The exit code is that of the run. */
@@ -48,16 +53,27 @@ export async function status(name: string, options: Options, world: World): Prom
   return await print(reportOf(journal), options, world);
 }
 
-export async function logs(name: string, options: Options, world: World): Promise<number> {
+export interface LogOptions {
+  readonly follow?: boolean;
+}
+
+/** 0; with `--follow` the exit code is that of the run, once nobody works on it any more. */
+export async function logs(name: string, options: Options & LogOptions, world: World): Promise<number> {
   const folder = openFolder(options, world);
-  using journal = folder.open(folder.find(name), true);
-  const { log } = journal;
-  const text =
-    options.output === "json"
-      ? log.map((line) => JSON.stringify(line)).join("\n")
-      : log.map(({ time, text: what }) => `${time} ${what}`).join("\n");
-  await world.stdout.write(text === "" ? "" : `${text}\n`);
-  return 0;
+  const instance = folder.find(name);
+  using journal = folder.open(instance, true);
+  for (let last = 0; ; ) {
+    // Asked before the lines are read: those of an end that comes in between are read in the next round.
+    const running = options.follow === true && folder.isRunning(instance);
+    const events = journal.events(last, LOG_PAGE);
+    last = events.at(-1)?.id ?? last;
+    for (const { time, text } of events) {
+      await world.stdout.write(options.output === "json" ? `${JSON.stringify({ time, text })}\n` : `${time} ${text}\n`);
+    }
+    if (events.length === LOG_PAGE) continue;
+    if (!running) return options.follow === true ? exitCode(journal.run.state) : 0;
+    await delay(200);
+  }
 }
 
 /** Goes on where a run stopped: creates what is missing, or goes on with its rollback. Does nothing where it is over. */

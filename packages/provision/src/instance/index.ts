@@ -1,5 +1,6 @@
 export { Cluster } from "../cluster/cluster.ts";
 export { JournalFolder } from "../journal/folder.ts";
+export { newInstance } from "../journal/instance.ts";
 export type { Journal } from "../journal/journal.ts";
 export * from "../journal/record.ts";
 export { preflight } from "../preflight/preflight.ts";

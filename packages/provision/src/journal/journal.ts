@@ -101,6 +101,11 @@ export class Journal implements Disposable {
     });
   }
 
+  /** The id of the last event; 0 where there is none. */
+  get lastEvent(): number {
+    return Number(this.#database.prepare("SELECT max(id) AS id FROM log").get()?.["id"] ?? 0);
+  }
+
   /** How many objects the run has. */
   get size(): number {
     return Number(this.#database.prepare("SELECT count(*) AS count FROM object").get()?.["count"] ?? 0);

@@ -29,6 +29,8 @@ export interface Accepted {
   readonly state: RunState;
   /** False where an earlier request began it. */
   readonly begun: boolean;
+  /** The last event of its log: who follows what comes of the request goes on from there. */
+  readonly event: number;
   /** The template's message, secrets masked; null where it has none, or where an earlier request began it. */
   readonly message: string | null;
 }
@@ -77,7 +79,7 @@ export class Creator {
     const { folder, worker, clock } = this.#options;
     if (folder.instances().includes(instance)) {
       using journal = folder.open(instance, true);
-      return { instance, state: journal.run.state, begun: false, message: null };
+      return { instance, state: journal.run.state, begun: false, event: journal.lastEvent, message: null };
     }
     if (!worker.hasRoom) throw full();
     const settings: RunSettings = { ...DEFAULT_SETTINGS, ...request.settings };
@@ -98,7 +100,7 @@ export class Creator {
     // The worker takes the run over: nobody else holds it by then.
     begin({ folder, template, preflight: result, namespace, server, settings, clock, instance })[Symbol.dispose]();
     worker.accept({ instance, action: "work" });
-    return { instance, state: "PENDING", begun: true, message: maskTemplate(template).message };
+    return { instance, state: "PENDING", begun: true, event: 0, message: maskTemplate(template).message };
   }
 
   /** What the cluster says of it. Creates nothing. */

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { Server } from "node:tls";
+import { createSecureContext, type Server } from "node:tls";
 import { errorMessage, type Logger, TrawlerError } from "@trawler/plugin-api";
 import { tokenOf } from "./auth.ts";
 
@@ -10,8 +10,8 @@ export interface TlsFiles {
 }
 
 export interface CredentialOptions {
-  /** Null: requests need none. */
-  readonly tokenFile: string | null;
+  /** A file that holds it, or the token itself. Null: requests need none. */
+  readonly token: { readonly file: string } | { readonly text: string } | null;
   readonly tls: TlsFiles | null;
 }
 
@@ -27,11 +27,24 @@ export interface Credentials {
 }
 
 /** Throws TRAWLER_CONFIG_INVALID where a file cannot be read or does not hold what it should. */
-export async function readCredentials({ tokenFile, tls }: CredentialOptions): Promise<Credentials> {
-  return {
-    token: tokenFile === null ? null : tokenOf(await read(tokenFile), tokenFile),
-    tls: tls === null ? null : { cert: await read(tls.certificate), key: await read(tls.key) },
-  };
+async function readCredentials({ token, tls }: CredentialOptions): Promise<Credentials> {
+  return { token: await readToken(token), tls: tls === null ? null : await readPair(tls) };
+}
+
+async function readToken(token: CredentialOptions["token"]): Promise<string | null> {
+  if (token === null) return null;
+  return "text" in token ? tokenOf(token.text, "the setting") : tokenOf(await read(token.file), token.file);
+}
+
+async function readPair({ certificate, key }: TlsFiles): Promise<TlsPair> {
+  const pair = { cert: await read(certificate), key: await read(key) };
+  try {
+    createSecureContext(pair);
+  } catch (error) {
+    const message = `${certificate} and ${key} are no certificate with its key: ${errorMessage(error)}`;
+    throw new TrawlerError("TRAWLER_CONFIG_INVALID", message);
+  }
+  return pair;
 }
 
 /** Milliseconds between two looks at the files: a mounted Secret changes within a minute or so of its change. */

@@ -8,6 +8,8 @@ export interface FollowOptions {
   readonly journal: Journal;
   /** The events behind this one are sent; 0 = all. */
   readonly after: number;
+  /** Until the run is over; else what is there now. */
+  readonly follow: boolean;
   /** Whether somebody works on it, or will. */
   readonly active: () => boolean;
   /** Aborts when the reader has gone or the service stops. */
@@ -27,7 +29,7 @@ const RETRY = 2_000;
  * `end` once the run is over. Resolves then, or when the signal aborts.
  */
 export async function sendEvents(response: ServerResponse, options: FollowOptions): Promise<void> {
-  const { journal, active, signal } = options;
+  const { journal, follow, active, signal } = options;
   let { after } = options;
   await write(response, `retry: ${RETRY}\n\n`, signal);
   let quiet = 0;
@@ -38,6 +40,7 @@ export async function sendEvents(response: ServerResponse, options: FollowOption
     for (const event of events) await write(response, textOf(event), signal);
     after = events.at(-1)?.id ?? after;
     if (events.length === BATCH) continue;
+    if (!follow) return;
     if (over) {
       const { evidence: _, ...run } = journal.run;
       return await write(response, `id: ${after}\nevent: end\ndata: ${JSON.stringify(run)}\n\n`, signal);

@@ -66,32 +66,33 @@ export class Instances {
   /** Has it rolled back, retired or gone on with. Says so before it is done; nothing to do is done at once. */
   ask(name: string, action: Exclude<TaskAction, "work">): Accepted {
     using journal = this.open(name);
-    const { run } = journal;
+    const { run, lastEvent: event } = journal;
     const { instance, state } = run;
     if (this.isActive(instance)) {
       throw new TrawlerError("TRAWLER_BUSY", `instance ${instance} is at work; wait for its end, or cancel it`);
     }
     const step = stepOf(action, run, journal.sealed !== null);
     if (step.kind === "refused") throw new Refusal(409, { code: "TRAWLER_REFUSED", message: step.why });
-    if (step.kind === "over") return { instance, state, begun: false, message: null };
+    if (step.kind === "over") return { instance, state, begun: false, event, message: null };
     // Asked of what went on before.
     journal.requestCancel(false);
     this.#worker.accept({ instance, action });
-    return { instance, state, begun: true, message: null };
+    return { instance, state, begun: true, event, message: null };
   }
 
   /** Has a run stopped as a failure would. One that is over stays as it is; one that nobody works on is rolled back. */
   cancel(name: string): Accepted {
     using journal = this.open(name);
     const { instance, state } = journal.run;
+    const event = journal.lastEvent;
     if (!this.isActive(instance)) {
-      if (isOver(state)) return { instance, state, begun: false, message: null };
+      if (isOver(state)) return { instance, state, begun: false, event, message: null };
       this.#worker.accept({ instance, action: "rollback" });
-      return { instance, state, begun: true, message: null };
+      return { instance, state, begun: true, event, message: null };
     }
     journal.requestCancel();
     this.#worker.cancel(instance);
-    return { instance, state, begun: true, message: null };
+    return { instance, state, begun: true, event, message: null };
   }
 
   #isActive(instance: string, state: RunState): boolean {

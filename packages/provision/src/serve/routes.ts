@@ -16,6 +16,12 @@ export interface RouteOptions {
   readonly signal: AbortSignal;
 }
 
+interface EventsRequest {
+  readonly Params: { readonly instance: string };
+  readonly Querystring: { readonly follow?: "true" | "false" };
+  readonly Headers: { readonly "last-event-id"?: string };
+}
+
 const MOST_READERS = 64;
 const PAGE = 50;
 const refused = { "4xx": problem, "5xx": problem };
@@ -145,12 +151,17 @@ export function addInstances(app: FastifyInstance, { creator, instances, signal 
     },
     handler: async ({ params }) => instances.report(params.instance),
   });
-  app.get<{ Params: { instance: string }; Headers: { "last-event-id"?: string } }>("/v1/instances/:instance/events", {
+  app.get<EventsRequest>("/v1/instances/:instance/events", {
     schema: {
       tags,
       summary: "What a run does, as server-sent events: log, object, state, and end once it is over",
       description: "Last-Event-ID goes on behind the event of that id. 204 where it is over and all was read.",
       params: named,
+      querystring: {
+        type: "object",
+        additionalProperties: false,
+        properties: { follow: { enum: ["true", "false"], description: "false: what is there now, and no more." } },
+      },
       headers: { type: "object", properties: { "last-event-id": { type: "string", pattern: "^\\d{1,15}$" } } },
       response: {
         200: { description: "Events.", content: { "text/event-stream": { schema: { type: "string" } } } },
@@ -158,7 +169,7 @@ export function addInstances(app: FastifyInstance, { creator, instances, signal 
         ...refused,
       },
     },
-    handler: async ({ params, headers }, reply) => {
+    handler: async ({ params, query, headers }, reply) => {
       if (readers >= MOST_READERS) {
         throw new Refusal(429, { code: "TRAWLER_LIMIT", message: "too many readers of events" }, 5);
       }
@@ -178,7 +189,8 @@ export function addInstances(app: FastifyInstance, { creator, instances, signal 
           "x-accel-buffering": "no",
         });
         const active = (): boolean => instances.isActive(instance);
-        await sendEvents(reply.raw, { journal, after, active, signal: AbortSignal.any([signal, gone.signal]) });
+        const follow = query.follow !== "false";
+        await sendEvents(reply.raw, { journal, after, follow, active, signal: AbortSignal.any([signal, gone.signal]) });
       } finally {
         readers--;
         reply.raw.end();

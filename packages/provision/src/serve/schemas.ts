@@ -165,6 +165,7 @@ export const SHARED: readonly { readonly $id: string; readonly [keyword: string]
       instance: text,
       state: { type: "string", enum: states },
       begun: { ...flag, description: "False where an earlier request did it." },
+      event: { type: "integer", description: "The last event of its log: to follow what comes, go on from there." },
       message: textOrNull,
     },
   },

@@ -2,6 +2,7 @@ import type { ApiClient } from "@trawler/kube";
 import { type Clock, errorCode, type Logger, TrawlerError } from "@trawler/plugin-api";
 import { Cluster } from "../cluster/cluster.ts";
 import type { JournalFolder } from "../journal/folder.ts";
+import type { RunState } from "../journal/record.ts";
 import { Deliverer } from "../notify/deliver.ts";
 import { notificationOf } from "../notify/notification.ts";
 import type { Notifier } from "../notify/notifier.ts";
@@ -26,12 +27,14 @@ export interface ServiceOptions extends CredentialOptions, TemplateSourceOptions
   readonly address: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Serve programs of this host without a token: only where `tokenFile` is null, and only on loopback. */
+  /** Serve programs of this host without a token: only where `token` is null, and only on loopback. */
   readonly insecureNoToken: boolean;
   /** Runs at a time, and runs that may wait for their turn. */
   readonly concurrent: number;
   readonly waiting: number;
   readonly notifiers: readonly Notifier[];
+  /** A run is over. */
+  readonly onEnd?: (state: RunState) => void;
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
   /** Milliseconds between two looks at the files of token and certificate. */
   readonly rotation?: number;
@@ -56,8 +59,8 @@ const GRACE = 3_000;
  * open to all, TRAWLER_BUSY where the address or the folder is taken.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { folder, client, clock, log, address, port, tokenFile, insecureNoToken, notifiers } = options;
-  if (tokenFile === null && !(insecureNoToken && isLoopback(address))) throw open(address, insecureNoToken);
+  const { folder, client, clock, log, address, port, token, insecureNoToken, notifiers } = options;
+  if (token === null && !(insecureNoToken && isLoopback(address))) throw open(address, insecureNoToken);
   await using stack = new AsyncDisposableStack();
   const held = folder.lock("service", 0);
   if (held === null)
@@ -84,6 +87,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         clock.now(),
       );
       deliverer.wake();
+      options.onEnd?.(report.state);
     },
   });
   const templates = new Templates(options);

@@ -1,0 +1,264 @@
+import { readFile } from "node:fs/promises";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { setTimeout as delay } from "node:timers/promises";
+import { errorCode, errorMessage, TrawlerError } from "@trawler/plugin-api";
+import type { ErrorBody } from "@trawler/provision";
+import { VERSION } from "../version.ts";
+import type { World } from "../world.ts";
+
+/** Options of commands that may speak to a service instead of doing it themselves. */
+export interface ServiceOptions {
+  readonly server?: string;
+  readonly tokenFile?: string;
+  readonly ca?: string;
+  /** The service's own configuration, for a command on the same host. */
+  readonly config?: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  /** Seconds. */
+  readonly retryAfter: number | null;
+}
+
+export interface ServedEvent {
+  readonly id: number;
+  readonly type: string;
+  readonly data: unknown;
+}
+
+/** Whether the command line or the environment names a service; a cluster or a folder that is named comes first. */
+export function namesService(
+  options: ServiceOptions & { readonly state?: string; readonly kubeconfig?: string },
+  { env }: World,
+): boolean {
+  if (options.server !== undefined || options.config !== undefined) return true;
+  return Boolean(env["TRAWLER_PROVISION_SERVER"]) && options.state === undefined && options.kubeconfig === undefined;
+}
+
+/** Throws TRAWLER_CONFIG_INVALID where no service is named, or its token cannot be read. */
+export async function openService(options: ServiceOptions, world: World): Promise<ServiceClient> {
+  const { env } = world;
+  const own = options.config === undefined ? null : await fromSettings(options.config, world);
+  const text = options.server ?? own?.url ?? env["TRAWLER_PROVISION_SERVER"] ?? "";
+  const url = URL.parse(text);
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    const found = text === "" ? "no service is named" : "the service's address is no http or https URL";
+    throw new TrawlerError(
+      "TRAWLER_CONFIG_INVALID",
+      `${found}: --server https://HOST:9469, or TRAWLER_PROVISION_SERVER`,
+    );
+  }
+  const tokenFile = options.tokenFile ?? own?.tokenFile ?? env["TRAWLER_PROVISION_TOKEN_FILE"];
+  const token = tokenFile ? await read(tokenFile) : (own?.token ?? env["TRAWLER_PROVISION_TOKEN"] ?? null);
+  const ca = options.ca ?? own?.ca ?? env["TRAWLER_PROVISION_CA"];
+  return new ServiceClient(url, token === null ? null : token.trim(), ca ? await read(ca) : null);
+}
+
+interface OwnService {
+  readonly url: string;
+  readonly token: string | null;
+  readonly tokenFile: string | undefined;
+  readonly ca: string | undefined;
+}
+
+async function fromSettings(config: string, world: World): Promise<OwnService> {
+  const { serveSettings } = await import("./provision-serve-settings.ts");
+  const { http, token, tls } = await serveSettings({ config }, world);
+  const host = http.address.includes(":") ? `[${http.address}]` : http.address;
+  return {
+    url: `${tls === null ? "http" : "https"}://${host}:${http.port}`,
+    token: token !== null && "text" in token ? token.text : null,
+    tokenFile: token !== null && "file" in token ? token.file : undefined,
+    ca: tls?.certificate,
+  };
+}
+
+const TIMEOUT = 120_000;
+const MOST_ANSWER = 64 * 1024 ** 2;
+const MOST_EVENT = 4 * 1024 ** 2;
+/** Attempts that come to no answer, or to one that asks to come again. */
+const TRIES = 6;
+
+/** Speaks with one service. No message holds the token. */
+export class ServiceClient {
+  readonly url: URL;
+  readonly #token: string | null;
+  readonly #ca: string | null;
+
+  constructor(url: URL, token: string | null, ca: string | null) {
+    this.url = url;
+    this.#token = token;
+    this.#ca = ca;
+  }
+
+  /**
+   * One request that may be sent again: what changes something is named by an instance. Throws TRAWLER_UNAVAILABLE where
+   * there is no answer, TRAWLER_DENIED where the token is not taken; other answers are handed over.
+   */
+  async request(method: "GET" | "POST", path: string, body?: object): Promise<Answer> {
+    const text = body === undefined ? null : JSON.stringify(body);
+    for (let attempt = 1; ; attempt++) {
+      let wait = Math.min(500 * 2 ** attempt, 10_000) * (0.5 + Math.random() / 2);
+      try {
+        const answer = await collect(await this.#send(method, path, text, {}));
+        const later = answer.status === 429 || answer.status === 503;
+        if (!later || attempt >= TRIES) return this.#admitted(answer);
+        wait = Math.max(wait, Math.min(answer.retryAfter ?? 0, 30) * 1000);
+      } catch (error) {
+        if (errorCode(error) !== "TRAWLER_UNAVAILABLE" || attempt >= TRIES) throw error;
+      }
+      await delay(wait);
+    }
+  }
+
+  /** The body of a request that is done; throws what the service says otherwise. */
+  async ask(method: "GET" | "POST", path: string, body?: object): Promise<unknown> {
+    const answer = await this.request(method, path, body);
+    if (answer.status < 300) return answer.body;
+    throw failureOf(answer);
+  }
+
+  /** Events behind this one, until the service ends them. A connection that breaks is made anew. */
+  async *events(path: string, after: number): AsyncGenerator<ServedEvent> {
+    let last = after;
+    for (let failures = 0; ; ) {
+      try {
+        const response = await this.#send("GET", path, null, {
+          accept: "text/event-stream",
+          ...(last > 0 && { "last-event-id": String(last) }),
+        });
+        if (response.statusCode === 204) return void response.destroy();
+        if (response.statusCode !== 200) throw failureOf(this.#admitted(await collect(response)));
+        for await (const event of eventsOf(response)) {
+          failures = 0;
+          last = event.id;
+          yield event;
+          if (event.type === "end") return void response.destroy();
+        }
+        // It ended in order, without an end: this is all that there is.
+        if (path.includes("follow=false")) return;
+      } catch (error) {
+        const code = errorCode(error);
+        if (code !== "TRAWLER_UNAVAILABLE" && code !== "ECONNRESET") throw error;
+        if (++failures >= TRIES) throw error;
+      }
+      await delay(Math.min(500 * 2 ** failures, 10_000) * (0.5 + Math.random() / 2));
+    }
+  }
+
+  #admitted(answer: Answer): Answer {
+    if (answer.status !== 401) return answer;
+    const message =
+      this.#token === null
+        ? `${this.url.origin} asks for a token: --token-file, or TRAWLER_PROVISION_TOKEN_FILE`
+        : `${this.url.origin} does not take this token`;
+    throw new TrawlerError("TRAWLER_DENIED", message);
+  }
+
+  #send(
+    method: string,
+    path: string,
+    body: string | null,
+    more: Readonly<Record<string, string>>,
+  ): Promise<IncomingMessage> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const url = new URL(this.url);
+    const [name = "", query = ""] = path.split("?");
+    url.pathname = url.pathname.replace(/\/$/, "") + name;
+    url.search = query;
+    const call = url.protocol === "https:" ? httpsRequest : httpRequest;
+    const outgoing = call(url, {
+      method,
+      // One request a connection: it is a command that ends.
+      agent: false,
+      ...(this.#ca !== null && { ca: this.#ca }),
+      headers: {
+        accept: "application/json",
+        "user-agent": `trawler/${VERSION} provision`,
+        ...(this.#token !== null && { authorization: `Bearer ${this.#token}` }),
+        ...(body !== null && { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
+        ...more,
+      },
+    });
+    outgoing.setTimeout(TIMEOUT, () => outgoing.destroy(new Error("no answer in time")));
+    outgoing.on("response", resolve);
+    outgoing.on("error", (error) => reject(unreachable(url, error)));
+    outgoing.end(body ?? undefined);
+    return promise;
+  }
+}
+
+/** What the service says of a request that it did not do, as the command itself would say it. */
+export function failureOf({ status, body }: Answer): TrawlerError {
+  const { message } = errorBody(body);
+  if (status === 409) return new TrawlerError("TRAWLER_BUSY", message);
+  if (status === 403) return new TrawlerError("TRAWLER_DENIED", message);
+  if (status < 500 && status !== 429) return new TrawlerError("TRAWLER_CONFIG_INVALID", message);
+  return new TrawlerError("TRAWLER_UNAVAILABLE", `the service cannot do it now: ${message}`);
+}
+
+export function errorBody(body: unknown): ErrorBody {
+  const known = typeof body === "object" && body !== null && "message" in body && typeof body.message === "string";
+  return known ? (body as ErrorBody) : { code: "UNKNOWN", message: "its answer is none of a provisioning service" };
+}
+
+async function collect(response: IncomingMessage): Promise<Answer> {
+  let text = "";
+  response.setEncoding("utf8");
+  try {
+    for await (const part of response) {
+      text += part;
+      if (text.length > MOST_ANSWER) throw new TrawlerError("TRAWLER_LIMIT", "the service's answer is too large");
+    }
+  } catch (error) {
+    if (errorCode(error)?.startsWith("TRAWLER_")) throw error;
+    throw new TrawlerError("TRAWLER_UNAVAILABLE", `the service's answer was cut off: ${errorMessage(error)}`);
+  }
+  const wait = Number(response.headers["retry-after"]);
+  return {
+    status: response.statusCode ?? 0,
+    body: parse(text),
+    retryAfter: Number.isFinite(wait) && wait >= 0 ? wait : null,
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function* eventsOf(response: IncomingMessage): AsyncGenerator<ServedEvent> {
+  let rest = "";
+  response.setEncoding("utf8");
+  for await (const part of response) {
+    const blocks = `${rest}${part}`.split("\n\n");
+    rest = blocks.pop() ?? "";
+    if (rest.length > MOST_EVENT) throw new TrawlerError("TRAWLER_LIMIT", "an event of the service is too large");
+    for (const block of blocks) {
+      const fields = new Map<string, string>();
+      for (const line of block.split("\n")) {
+        const colon = line.indexOf(":");
+        if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1).trimStart());
+      }
+      const data = fields.get("data");
+      if (data === undefined) continue;
+      yield { id: Number(fields.get("id") ?? 0), type: fields.get("event") ?? "message", data: parse(data) };
+    }
+  }
+}
+
+function unreachable(url: URL, error: Error): TrawlerError {
+  return new TrawlerError("TRAWLER_UNAVAILABLE", `cannot reach ${url.origin}: ${errorCode(error) ?? error.message}`);
+}
+
+async function read(path: string): Promise<string> {
+  return readFile(path, "utf8").catch((error: unknown) => {
+    throw new TrawlerError("TRAWLER_CONFIG_INVALID", `cannot read ${path}: ${errorMessage(error)}`);
+  });
+}
