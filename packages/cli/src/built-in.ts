@@ -114,6 +114,12 @@ const ROWS: readonly Row[] = [
     "Sends the figures of frames to Graphite by its plaintext protocol over TCP.",
     () => import("@trawler/emitter-graphite"),
   ],
+  [
+    "emitter",
+    "fluentd",
+    "Sends frames to Fluentd or Fluent Bit by the forward protocol, each batch confirmed.",
+    () => import("@trawler/emitter-fluentd"),
+  ],
 ];
 
 /** What comes with the command, in the order in which environments are tried and crawlers run. */
