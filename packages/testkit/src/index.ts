@@ -1,5 +1,6 @@
 export * from "./answers.ts";
 export type { Case } from "./case.ts";
+export { type CrawlAlone, type CrawlAloneOptions, crawlAlone } from "./crawl-alone.ts";
 export * from "./crawler-contract.ts";
 export * from "./emitter-contract.ts";
 export * from "./environment-contract.ts";
@@ -12,6 +13,7 @@ export * from "./fake-workload.ts";
 export { checkFeature, checkSchemas } from "./features.ts";
 export { folderFs } from "./folder-fs.ts";
 export { type HostileAccess, hostileAccesses, silentAccess } from "./hostile.ts";
+export * from "./http-receiver.ts";
 export type { World } from "./instances.ts";
 export * from "./mode-contract.ts";
 export * from "./validate-frame.ts";

@@ -1,52 +1,14 @@
 import { FORMATS } from "@trawler/format";
-import { DURATION, parseDuration } from "@trawler/plugin-api";
+import { senderSettings } from "@trawler/http-client";
 import * as z from "zod";
 
-const hint = "expected a duration from 100ms to 1m, such as 10s";
-const duration = z
-  .string()
-  .regex(DURATION, hint)
-  .refine((text) => {
-    const value = parseDuration(text);
-    return value === null || (value >= 100 && value <= 60_000);
-  }, hint);
-const secret = { "x-secret": true, writeOnly: true, format: "password" } as const;
-
 export const config = z.strictObject({
-  url: z
-    .url({ protocol: /^https?$/, error: "expected an address such as https://collector.example/frames" })
-    .refine(
-      (url) => !/^https?:\/\/[^/?#]*@/.test(url),
-      "a user and a password belong into `headers`, not into the address",
-    )
-    .describe("Address that gets the frames by POST. Redirects are not followed."),
+  ...senderSettings,
+  url: senderSettings.url.describe("Address that gets the frames by POST. Redirects are not followed."),
   format: z
     .enum(FORMATS)
     .default("json")
     .describe("`json`: the frame itself, one a line; the others are projections of it."),
-  compression: z.enum(["gzip", "none"]).default("gzip").describe("Content-Encoding of the bodies."),
-  headers: z
-    .record(
-      z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, "a header's name"),
-      z
-        .string()
-        .max(8_192)
-        .regex(/^[^\r\n\0]*$/, "a header's value is one line")
-        .meta(secret),
-    )
-    .default({})
-    .describe("Headers of each request, such as an access key; write ${env:…} or ${file:…} for secrets."),
-  tokenFile: z.string().optional().describe("Path of a file with a bearer token, read again at each request."),
-  timeout: duration.default("10s").describe("Time that one request may take."),
-  tls: z
-    .strictObject({
-      ca: z.string().optional().describe("Path of the CA certificates (PEM); the system's where it is not set."),
-      certificate: z.string().optional().describe("Path of the client's certificate (PEM), for mutual TLS."),
-      key: z.string().optional().describe("Path of the client's key (PEM)."),
-      serverName: z.string().optional().describe("Name that the certificate must carry, where it is not the host."),
-    })
-    .prefault({})
-    .describe("TLS of an https address. Files are read again at each connection."),
 });
 
 export type Config = z.output<typeof config>;

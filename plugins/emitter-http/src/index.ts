@@ -1,4 +1,5 @@
 import { formatFrame, MEDIA_TYPES } from "@trawler/format";
+import { createSender, judge, type Sender } from "@trawler/http-client";
 import {
   type Clock,
   defineEmitter,
@@ -8,9 +9,7 @@ import {
   TrawlerError,
   type WriteResult,
 } from "@trawler/plugin-api";
-import { judge } from "./answer.ts";
 import { type Config, config } from "./config.ts";
-import { createSender, type Sender } from "./sender.ts";
 
 export default defineEmitter({
   name: "http",

@@ -1,7 +1,6 @@
-import { emitterContract } from "@trawler/testkit";
+import { emitterContract, httpReceiver as receiver } from "@trawler/testkit";
 import { test } from "vitest";
 import http from "../src/index.ts";
-import { receiver } from "./receiver.ts";
 
 const cases = emitterContract(http, {
   config: { url: "https://collector.example/frames" },

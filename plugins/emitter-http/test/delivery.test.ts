@@ -4,11 +4,16 @@ import { createServer } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Emitter, WriteResult } from "@trawler/plugin-api";
-import { fakeClock, fakeContext, fakeEnvelope, fakeHost } from "@trawler/testkit";
+import {
+  fakeClock,
+  fakeContext,
+  fakeEnvelope,
+  fakeHost,
+  type HttpReply,
+  httpReceiver as receiver,
+} from "@trawler/testkit";
 import { afterAll, describe, expect, test } from "vitest";
-import { judge, parseRetryAfter } from "../src/answer.ts";
 import http from "../src/index.ts";
-import { type Reply, receiver } from "./receiver.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trawler-http-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -59,7 +64,7 @@ describe("one batch is one request", () => {
 });
 
 describe("what fails", () => {
-  test.each<[string, Reply, string]>([
+  test.each<[string, HttpReply, string]>([
     ["E2: 500", { status: 500, text: "no\r\nroom" }, "answered 500: no room"],
     ["401 until somebody mends it", { status: 401 }, "answered 401"],
     [
@@ -132,26 +137,6 @@ describe("what fails", () => {
 
 test("an address with a password is refused before anything is sent", () => {
   expect(http.config.safeParse({ url: "https://user:hunter2@collector.example/" }).success).toBe(false);
-});
-
-test.each([
-  ["120", 120_000],
-  ["Thu, 01 Jan 2026 00:00:30 GMT", 30_000],
-  ["999999999", 300_000],
-  ["-5", 0],
-  ["soon", null],
-  [null, null],
-])("Retry-After %s", (text, pause) => {
-  expect(parseRetryAfter(text, Date.UTC(2026, 0, 1))).toBe(pause);
-});
-
-test("every status is judged", () => {
-  const kinds = new Map<string, number>();
-  for (let status = 100; status < 600; status += 1) {
-    const { kind } = judge(status, null, 0);
-    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-  }
-  expect(Object.fromEntries(kinds)).toMatchObject({ safe: 100, smaller: 1 });
 });
 
 const openssl = (() => {

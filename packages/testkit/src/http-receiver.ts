@@ -2,12 +2,12 @@ import { createServer, type IncomingHttpHeaders, type RequestListener } from "no
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 
-export interface Received {
+export interface ReceivedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
-export interface Reply {
+export interface HttpReply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly text?: string;
@@ -15,18 +15,18 @@ export interface Reply {
   readonly cut?: boolean;
 }
 
-export interface Receiver extends AsyncDisposable {
+export interface HttpReceiver extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  readonly requests: readonly Received[];
+  readonly requests: readonly ReceivedRequest[];
 }
 
 /** A real HTTP server on loopback that answers as told, by what it received. */
-export async function receiver(
-  reply: (received: Received, count: number) => Reply = () => ({ status: 200 }),
+export async function httpReceiver(
+  reply: (received: ReceivedRequest, count: number) => HttpReply = () => ({ status: 200 }),
   create: (listener: RequestListener) => ReturnType<typeof createServer> = createServer,
-): Promise<Receiver> {
-  const requests: Received[] = [];
+): Promise<HttpReceiver> {
+  const requests: ReceivedRequest[] = [];
   const server = create((request, response) => {
     const chunks: Uint8Array[] = [];
     request.on("data", (chunk: Uint8Array) => chunks.push(chunk));

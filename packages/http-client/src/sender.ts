@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { errorMessage, TrawlerError } from "@trawler/plugin-api";
 import { Agent, buildConnector, request } from "undici";
-import type { Config } from "./config.ts";
+import type { SenderSettings } from "./settings.ts";
 
 export interface Answer {
   readonly status: number;
@@ -22,7 +22,7 @@ const MAX_ANSWER = 1_024;
 const compress = promisify(gzip);
 
 /** Sends bodies to one address, over connections that are kept. */
-export function createSender({ url, headers, compression, tls, tokenFile }: Config, timeout: number): Sender {
+export function createSender({ url, headers, compression, tls, tokenFile }: SenderSettings, timeout: number): Sender {
   const agent = new Agent({
     connections: 2,
     connect: connectorOf(tls, timeout),
@@ -68,7 +68,10 @@ export function createSender({ url, headers, compression, tls, tokenFile }: Conf
 }
 
 /** Reads the files of the certificates at each connection, so that a renewed one takes effect. */
-function connectorOf({ ca, certificate, key, serverName }: Config["tls"], timeout: number): buildConnector.connector {
+function connectorOf(
+  { ca, certificate, key, serverName }: SenderSettings["tls"],
+  timeout: number,
+): buildConnector.connector {
   const read = (path: string | undefined) => (path === undefined ? undefined : readPem(path));
   return (options, callback) => {
     Promise.all([read(ca), read(certificate), read(key)]).then(
