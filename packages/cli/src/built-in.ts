@@ -61,6 +61,30 @@ const ROWS: readonly Row[] = [
   ],
   [
     "crawler",
+    "load",
+    "Reads the load averages of the host, and how many threads of each container run or wait.",
+    () => import("@trawler/crawler-load"),
+  ],
+  [
+    "crawler",
+    "pressure",
+    "Reads how much time is lost by waiting for CPU, memory and I/O.",
+    () => import("@trawler/crawler-pressure"),
+  ],
+  [
+    "crawler",
+    "disk",
+    "Reads size, use and free space of each file system that a container or the host has mounted.",
+    () => import("@trawler/crawler-disk"),
+  ],
+  [
+    "crawler",
+    "diskio",
+    "Reads bytes, operations and busy time of each disk of the host.",
+    () => import("@trawler/crawler-diskio"),
+  ],
+  [
+    "crawler",
     "network",
     "Reads bytes, packets, errors and drops of each network interface.",
     () => import("@trawler/crawler-network"),
