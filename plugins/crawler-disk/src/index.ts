@@ -28,17 +28,17 @@ const PSEUDO = [
   "sysfs",
   "tracefs",
 ];
-/** What covers files of the kernel in a container, and where runtimes mount what belongs to containers. */
+/** What covers files of the kernel in a container, and where kubelet and runtimes mount what is the containers' own. */
 const OF_OTHERS = [
   "/proc/**",
   "/sys/**",
-  "/run/containerd/**",
   "/run/netns/**",
-  "/run/docker/**",
-  "/var/lib/containerd/**",
-  "/var/lib/containers/**",
-  "/var/lib/docker/**",
-  "/var/lib/kubelet/pods/**",
+  "/**/docker/containers/**",
+  "/**/docker/netns/**",
+  "/**/docker/overlay2/**",
+  "/**/containers/storage/**",
+  "/**/io.containerd.*/**",
+  "/**/kubelet/pods/**",
 ];
 /** More than a member has. */
 const MAX_FILE_SYSTEMS = 256;
