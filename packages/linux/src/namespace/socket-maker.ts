@@ -82,7 +82,6 @@ export class SocketMaker implements AsyncDisposable {
     const worker = new Worker(this.#entry, {
       name: "trawler-namespace",
       env: {},
-      execArgv: process.execArgv,
       resourceLimits: { maxYoungGenerationSizeMb: 2 },
     });
     worker.unref();
