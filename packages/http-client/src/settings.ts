@@ -47,4 +47,4 @@ export const senderSettings = {
     .describe("TLS of an https address. Files are read again at each connection."),
 } as const;
 
-export type SenderSettings = { readonly [K in keyof typeof senderSettings]: z.output<(typeof senderSettings)[K]> };
+export type SenderSettings = z.output<z.ZodObject<typeof senderSettings>>;
