@@ -96,6 +96,7 @@ const ROWS: readonly Row[] = [
     "Reads listening sockets and connections, each at the container whose process holds it.",
     () => import("@trawler/crawler-connection"),
   ],
+  ["crawler", "package", "Lists the packages of dpkg, apk and rpm.", () => import("@trawler/crawler-package")],
   [
     "crawler",
     "redis",
@@ -143,6 +144,12 @@ const ROWS: readonly Row[] = [
     "fluentd",
     "Sends frames to Fluentd or Fluent Bit by the forward protocol, each batch confirmed.",
     () => import("@trawler/emitter-fluentd"),
+  ],
+  [
+    "emitter",
+    "otlp",
+    "Sends figures as metrics and events as logs by OTLP over HTTP.",
+    () => import("@trawler/emitter-otlp"),
   ],
 ];
 
