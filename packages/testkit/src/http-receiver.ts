@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 
 export interface ReceivedRequest {
+  readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
@@ -33,7 +34,7 @@ export async function httpReceiver(
     request.on("end", () => {
       const body = Buffer.concat(chunks);
       const text = (request.headers["content-encoding"] === "gzip" ? gunzipSync(body) : body).toString("utf8");
-      const received = { headers: request.headers, text };
+      const received = { path: request.url ?? "", headers: request.headers, text };
       requests.push(received);
       const { status, headers = {}, text: answer = "", cut = false } = reply(received, requests.length);
       response.writeHead(status, cut ? { ...headers, "content-length": "100" } : headers);
