@@ -98,3 +98,18 @@ export function fakeNet(answers: NetAnswers, connect?: NetworkAccess["connect"],
       (async () => answerOf<never>({ error: "TRAWLER_UNAVAILABLE", message: "connection refused" }, "connect", 0)),
   };
 }
+
+/** A TCP socket that listens on all addresses, held by the process 5 unless said otherwise; null = by nobody we know. */
+export function listens(port: number, pid: number | null = 5, overrides: Partial<SocketStatus> = {}): SocketStatus {
+  return {
+    protocol: "tcp",
+    localAddress: "0.0.0.0",
+    localPort: port,
+    remoteAddress: null,
+    remotePort: null,
+    state: "LISTEN",
+    inode: port,
+    pid,
+    ...overrides,
+  };
+}

@@ -1,7 +1,8 @@
+import { endpointOf } from "@trawler/application";
 import { type CrawlContext, defineCrawler, type NetworkAccess } from "@trawler/plugin-api";
 import * as z from "zod";
 import type { Found } from "./outcome.ts";
-import { findPorts, hostOf, SERVERS } from "./ports.ts";
+import { findPorts, SERVERS } from "./ports.ts";
 import { search } from "./round.ts";
 
 const PATH = /^\/[!-~]{0,255}$/;
@@ -75,10 +76,9 @@ export default defineCrawler({
         yield { type: "nginx", key: "nginx", value: { state: "down" as const, reason, "server.port": wish.port } };
         return;
       }
-      const connect: NetworkAccess["connect"] = (target, options) => {
-        const host = "port" in target ? hostOf(target.port, sockets) : undefined;
-        return net.connect(host === undefined ? target : { ...target, host }, options);
-      };
+      const held = sockets.filter(({ state, pid }) => state === "LISTEN" && pid !== null);
+      const connect: NetworkAccess["connect"] = (target, options) =>
+        net.connect("port" in target ? endpointOf(target.port, held) : target, options);
       const paths = wish.path === null ? config.paths : [wish.path];
       const timeout = milliseconds(config.timeout);
       const result = await search({ connect }, { ports, paths, timeout, signal, monotonic: clock.monotonic(), state });

@@ -1,4 +1,4 @@
-import type { Answer } from "./http.ts";
+import type { Answer } from "@trawler/application";
 import type { Status } from "./parse.ts";
 
 /** Ascending by how much they tell: a round reports the one that tells most. */

@@ -1,5 +1,5 @@
+import { get, type Question } from "@trawler/application";
 import type { NetworkAccess } from "@trawler/plugin-api";
-import { get, type Question } from "./http.ts";
 import { type Failure, type Found, failureOf } from "./outcome.ts";
 import { exact } from "./parse.ts";
 

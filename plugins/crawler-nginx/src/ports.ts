@@ -38,21 +38,6 @@ export function findPorts(sighting: Sighting): readonly number[] {
     .slice(0, MAX_PORTS);
 }
 
-/**
- * The one address that this member listens on at a port; undefined = all of them, or not known. Another container of the
- * pod may listen on the same port of another address.
- */
-export function hostOf(port: number, sockets: readonly SocketStatus[]): string | undefined {
-  const addresses = sockets
-    .filter(
-      ({ state, protocol, localPort, pid }) =>
-        state === "LISTEN" && protocol !== "unix" && localPort === port && pid !== null,
-    )
-    .map(({ localAddress }) => localAddress);
-  if (addresses.some((address) => address === "0.0.0.0" || address === "::")) return undefined;
-  return addresses.find((address) => /^(127\.|::1$)/.test(address)) ?? addresses.sort()[0];
-}
-
 function guess(
   listening: readonly number[],
   running: boolean,

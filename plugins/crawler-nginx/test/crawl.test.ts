@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import { fakeClock } from "@trawler/testkit";
+import { fakeClock, listens } from "@trawler/testkit";
 import { describe, expect, test, vi } from "vitest";
 import manifest from "../package.json" with { type: "json" };
-import { crawl, listens, PAGE, PATHS, page, server } from "./fake-nginx.ts";
+import { crawl, PAGE, PATHS, page, server } from "./fake-nginx.ts";
 
 describe("nginx crawler, against fake servers that fail on purpose", () => {
   test("reads the page by one GET that says who asks", async () => {

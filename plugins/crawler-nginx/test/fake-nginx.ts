@@ -8,6 +8,7 @@ import {
   fakeProc,
   fakeWorkload,
   type Handler,
+  listens,
 } from "@trawler/testkit";
 import nginx from "../src/index.ts";
 
@@ -41,17 +42,6 @@ export function server(pages: Readonly<Record<string, Buffer>>): {
   };
   return { handler, asked, heads };
 }
-
-export const listens = (port: number, pid: number | null = 5): SocketStatus => ({
-  protocol: "tcp",
-  localAddress: "0.0.0.0",
-  localPort: port,
-  remoteAddress: null,
-  remotePort: null,
-  state: "LISTEN",
-  inode: port,
-  pid,
-});
 
 export interface Scene {
   readonly handlers: Readonly<Record<string, Handler>>;

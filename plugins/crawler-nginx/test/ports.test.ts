@@ -1,7 +1,6 @@
-import { fakeContainer, fakeWorkload } from "@trawler/testkit";
+import { fakeContainer, fakeWorkload, listens } from "@trawler/testkit";
 import { describe, expect, test } from "vitest";
-import { findPorts, hostOf, type Sighting } from "../src/ports.ts";
-import { listens } from "./fake-nginx.ts";
+import { findPorts, type Sighting } from "../src/ports.ts";
 
 const ports = (over: Partial<Sighting>) =>
   findPorts({
@@ -41,8 +40,6 @@ describe("findPorts", () => {
   });
 });
 
-test("C117: a port on one address is asked at that address, as another container may hold it elsewhere", () => {
-  const at = (localAddress: string, pid: number | null = 5) => ({ ...listens(80, pid), localAddress });
   expect(hostOf(80, [at("192.0.2.7"), at("127.0.0.1", null)])).toBe("192.0.2.7");
   expect(hostOf(80, [at("192.0.2.7"), at("127.0.0.1")])).toBe("127.0.0.1");
   expect(hostOf(80, [at("192.0.2.7"), at("::")])).toBeUndefined();

@@ -1,5 +1,5 @@
+import type { Endpoint } from "@trawler/application";
 import { errorCode, errorMessage, type NetworkAccess, type NetworkSocket } from "@trawler/plugin-api";
-import type { Endpoint } from "./endpoints.ts";
 import { ReplyGuard } from "./guard.ts";
 import { type Reply, replyOfError } from "./reply.ts";
 

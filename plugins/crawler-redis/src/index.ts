@@ -1,11 +1,18 @@
-import { type Access, type CrawlContext, defineCrawler } from "@trawler/plugin-api";
+import { type Endpoint, keyOf, locate, type Server } from "@trawler/application";
+import { type CrawlContext, defineCrawler } from "@trawler/plugin-api";
 import * as z from "zod";
 import { ask } from "./ask.ts";
-import { type Endpoint, findEndpoints, SERVERS } from "./endpoints.ts";
 import { redis, redisCommand, redisDatabase } from "./feature.ts";
 import { parseInfo } from "./parse.ts";
 import type { FailureState, Reply } from "./reply.ts";
 import { commands, databases, figuresOf, healthOf } from "./report.ts";
+
+/** Servers that speak the protocol. A cluster node's bus listens 10,000 above its port and speaks another one. */
+const SERVER: Server = {
+  processes: ["redis-server", "redis-sentinel", "valkey-server", "valkey-sentinel", "keydb-server", "dragonfly"],
+  ports: [6379],
+  foreign: (port, held) => held.includes(port - 10_000),
+};
 
 const MAX_ROWS = 500;
 
@@ -41,7 +48,7 @@ export default defineCrawler({
   features: { redis, redisDatabase, redisCommand },
   match: {
     image: ["redis", "redis-*", "valkey", "valkey-*", "keydb", "dragonfly"],
-    process: SERVERS,
+    process: SERVER.processes,
   },
   create: (config) => {
     const question = {
@@ -51,7 +58,7 @@ export default defineCrawler({
     };
     return {
       async *crawl(access, context) {
-        const { endpoints, deaf } = await locate(access, context, config.port ?? null);
+        const { endpoints, deaf } = await locate(access, context, SERVER, config.port ?? null);
         if (deaf !== null) {
           context.problem("unavailable", deaf);
           yield { type: "redis", key: "redis", value: { state: "down" as const, reason: deaf, "server.port": null } };
@@ -65,23 +72,6 @@ export default defineCrawler({
     };
   },
 });
-
-async function locate(
-  { proc, meta }: Pick<Access, "proc" | "meta">,
-  { signal, asked, annotation, problem }: CrawlContext,
-  configured: number | null,
-) {
-  const declared = annotation?.["port"] ?? configured;
-  const port = declared === null ? null : Number(declared);
-  if (port !== null && !(Number.isInteger(port) && port >= 1 && port <= 65_535)) {
-    problem("failed", "the annotation's `port` is no port number");
-    return { endpoints: [], deaf: null };
-  }
-  const [running, { sockets, attributed }] = await Promise.all([proc.commands({ signal }), proc.sockets({ signal })]);
-  const { workload, container } = meta;
-  const expected = asked === "annotation";
-  return findEndpoints({ commands: running, sockets, attributed, workload, container, port, expected });
-}
 
 function* report(endpoint: Endpoint, reply: Reply, { problem }: Pick<CrawlContext, "problem">) {
   const key = keyOf(endpoint);
@@ -104,7 +94,5 @@ function* report(endpoint: Endpoint, reply: Reply, { problem }: Pick<CrawlContex
   for (const { name, value } of commands(info).slice(0, MAX_ROWS))
     yield { type: "redisCommand" as const, key: `${key}/${name}`, value };
 }
-
-const keyOf = (endpoint: Endpoint): string => ("port" in endpoint ? String(endpoint.port) : endpoint.unix);
 
 const milliseconds = (text: string): number => Number.parseInt(text, 10) * (text.endsWith("ms") ? 1 : 1000);

@@ -1,7 +1,8 @@
 import { createConnection, type Socket } from "node:net";
 import { errorCode, TrawlerError } from "@trawler/plugin-api";
+import { listens } from "@trawler/testkit";
 import { describe, expect, test, vi } from "vitest";
-import { bulk, crawl, INFO, listens, server } from "./fake-redis.ts";
+import { bulk, crawl, INFO, server } from "./fake-redis.ts";
 
 const SECRET = "correct horse";
 

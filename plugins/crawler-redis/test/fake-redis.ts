@@ -8,6 +8,7 @@ import {
   fakeProc,
   fakeWorkload,
   type Handler,
+  listens,
 } from "@trawler/testkit";
 import redis from "../src/index.ts";
 
@@ -53,18 +54,6 @@ export function server(replies: Readonly<Record<string, Reply>>): {
   };
   return { handler, asked };
 }
-
-export const listens = (port: number, pid: number | null = 5, over: Partial<SocketStatus> = {}): SocketStatus => ({
-  protocol: "tcp",
-  localAddress: "0.0.0.0",
-  localPort: port,
-  remoteAddress: null,
-  remotePort: null,
-  state: "LISTEN",
-  inode: port,
-  pid,
-  ...over,
-});
 
 export interface Scene {
   readonly handlers?: Readonly<Record<string, Handler>>;

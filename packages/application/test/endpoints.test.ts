@@ -1,7 +1,12 @@
-import { fakeContainer, fakeWorkload } from "@trawler/testkit";
+import { findEndpoints, type Server, type Sighting } from "@trawler/application";
+import { fakeContainer, fakeWorkload, listens } from "@trawler/testkit";
 import { describe, expect, test } from "vitest";
-import { findEndpoints, type Sighting } from "../src/endpoints.ts";
-import { listens } from "./fake-redis.ts";
+
+const server: Server = {
+  processes: ["redis-server"],
+  ports: [6379],
+  foreign: (port, held) => held.includes(port - 10_000),
+};
 
 const sighting = (over: Partial<Sighting>): Sighting => ({
   commands: [{ pid: 5, command: "redis-server" }],
@@ -11,6 +16,7 @@ const sighting = (over: Partial<Sighting>): Sighting => ({
   container: fakeContainer(),
   port: null,
   expected: false,
+  server,
   ...over,
 });
 

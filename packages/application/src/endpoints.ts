@@ -16,21 +16,19 @@ export interface Sighting {
   readonly port: number | null;
   /** The pod itself says that a server is here. */
   readonly expected: boolean;
+  readonly server: Server;
 }
 
-/** `comm` of servers that speak the protocol. */
-export const SERVERS: readonly string[] = [
-  "redis-server",
-  "redis-sentinel",
-  "valkey-server",
-  "valkey-sentinel",
-  "keydb-server",
-  "dragonfly",
-];
+/** How a kind of server is told from what else listens. */
+export interface Server {
+  /** `comm` of its processes, exactly. */
+  readonly processes: readonly string[];
+  /** Where it listens by custom, the likeliest first. */
+  readonly ports: readonly number[];
+  /** Ports of its processes that speak another protocol, by all that they listen on. */
+  readonly foreign?: (port: number, held: readonly number[]) => boolean;
+}
 
-const DEFAULT_PORT = 6379;
-/** A cluster node's bus listens this much above its port and speaks another protocol. */
-const CLUSTER_BUS_OFFSET = 10_000;
 const MAX_ENDPOINTS = 8;
 
 export interface Endpoints {
@@ -45,7 +43,8 @@ export interface Endpoints {
  * taken if it is listened on and nothing else in the pod can be meant.
  */
 export function findEndpoints(sighting: Sighting): Endpoints {
-  const servers = new Set(sighting.commands.filter(({ command }) => SERVERS.includes(command)).map(({ pid }) => pid));
+  const { processes } = sighting.server;
+  const servers = new Set(sighting.commands.filter(({ command }) => processes.includes(command)).map(({ pid }) => pid));
   const running = servers.size > 0;
   const listening = sighting.sockets.filter(({ state }) => state === "LISTEN");
   const chosen = sighting.attributed ? attributed(listening, servers, sighting) : guessed(listening, running, sighting);
@@ -58,15 +57,15 @@ function missing(running: boolean, port: number | null): string {
   return running ? `its process runs but does not listen${where}` : `no process of this container listens${where}`;
 }
 
-function attributed(listening: readonly SocketStatus[], servers: ReadonlySet<number>, { port }: Sighting): Endpoint[] {
+function attributed(listening: readonly SocketStatus[], servers: ReadonlySet<number>, sighting: Sighting): Endpoint[] {
+  const { port, server } = sighting;
   const own = listening.filter(({ pid }) => pid !== null);
-  const held = own.filter(({ pid }) => pid !== null && servers.has(pid));
   if (port !== null) return ports(own).includes(port) ? [endpointOf(port, own)] : [];
-  // A server under another name is still found on the usual port.
-  if (servers.size === 0) return ports(own).includes(DEFAULT_PORT) ? [endpointOf(DEFAULT_PORT, own)] : [];
-  const tcp = ports(held).filter(
-    (candidate) => !held.some((bus) => isTcp(bus) && bus.localPort === candidate - CLUSTER_BUS_OFFSET),
-  );
+  // A server under another name is still found on its usual port.
+  if (servers.size === 0) return usual(ports(own), server).map((candidate) => endpointOf(candidate, own));
+  const held = own.filter(({ pid }) => pid !== null && servers.has(pid));
+  const all = ports(held);
+  const tcp = all.filter((candidate) => server.foreign?.(candidate, all) !== true);
   if (tcp.length > 0) return tcp.map((candidate) => endpointOf(candidate, held));
   return held
     .filter(({ protocol, localAddress }) => protocol === "unix" && localAddress.startsWith("/"))
@@ -74,16 +73,25 @@ function attributed(listening: readonly SocketStatus[], servers: ReadonlySet<num
     .sort((a, b) => (a.unix < b.unix ? -1 : 1));
 }
 
+function usual(listening: readonly number[], server: Server): readonly number[] {
+  const found = server.ports.find((port) => listening.includes(port));
+  return found === undefined ? [] : [found];
+}
+
 function guessed(listening: readonly SocketStatus[], running: boolean, sighting: Sighting): Endpoint[] {
   const { workload, container } = sighting;
   if (workload.sandbox?.hostNetwork === true || workload.status?.hostNetwork === true) return [];
   if (!running && sighting.port === null && container !== null && workload.containers.length > 1) return [];
-  const port = sighting.port ?? DEFAULT_PORT;
-  return ports(listening).includes(port) ? [{ port }] : [];
+  const known = ports(listening);
+  if (sighting.port !== null) return known.includes(sighting.port) ? [{ port: sighting.port }] : [];
+  return usual(known, sighting.server).map((port) => ({ port }));
 }
 
 /** Another container of the pod may listen on the same port of another address: then only the address tells them apart. */
-function endpointOf(port: number, sockets: readonly SocketStatus[]): Endpoint {
+export function endpointOf(
+  port: number,
+  sockets: readonly SocketStatus[],
+): { readonly port: number; readonly host?: string } {
   const addresses = sockets.filter((one) => isTcp(one) && one.localPort === port).map((one) => one.localAddress);
   if (addresses.some((address) => address === "0.0.0.0" || address === "::")) return { port };
   const host = addresses.find((address) => /^(127\.|::1$)/.test(address)) ?? addresses.sort()[0];
@@ -95,3 +103,6 @@ const isTcp = ({ protocol }: SocketStatus): boolean => protocol === "tcp" || pro
 function ports(sockets: readonly SocketStatus[]): number[] {
   return [...new Set(sockets.filter(isTcp).map(({ localPort }) => localPort))].sort((a, b) => a - b);
 }
+
+/** Tells endpoints of one member apart. */
+export const keyOf = (endpoint: Endpoint): string => ("port" in endpoint ? String(endpoint.port) : endpoint.unix);

@@ -1,0 +1,11 @@
+export {
+  type Endpoint,
+  type Endpoints,
+  endpointOf,
+  findEndpoints,
+  keyOf,
+  type Server,
+  type Sighting,
+} from "./endpoints.ts";
+export { type Answer, get, type Question } from "./http.ts";
+export { locate } from "./locate.ts";

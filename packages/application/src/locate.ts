@@ -1,0 +1,24 @@
+import type { Access, CrawlContext } from "@trawler/plugin-api";
+import { type Endpoints, findEndpoints, type Server } from "./endpoints.ts";
+
+/**
+ * Where a server of this kind may be asked on the target that is crawled. `configured` = the port of the settings, which
+ * a port of the pod's annotation takes the place of; a wrong one is a problem, and nothing is asked.
+ */
+export async function locate(
+  { proc, meta }: Pick<Access, "proc" | "meta">,
+  { signal, asked, annotation, problem }: CrawlContext,
+  server: Server,
+  configured: number | null,
+): Promise<Endpoints> {
+  const declared = annotation?.["port"] ?? configured;
+  const port = declared === null ? null : Number(declared);
+  if (port !== null && !(Number.isInteger(port) && port >= 1 && port <= 65_535)) {
+    problem("failed", "the annotation's `port` is no port number");
+    return { endpoints: [], deaf: null };
+  }
+  const [commands, { sockets, attributed }] = await Promise.all([proc.commands({ signal }), proc.sockets({ signal })]);
+  const { workload, container } = meta;
+  const expected = asked === "annotation";
+  return findEndpoints({ commands, sockets, attributed, workload, container, port, expected, server });
+}
