@@ -1,11 +1,10 @@
 import { posix } from "node:path";
-import { errorCode, type FileSystemAccess, type ReadOptions } from "@trawler/plugin-api";
+import { errorCode, type FileSystemAccess, fileReader, type ReadOptions } from "@trawler/plugin-api";
 import { parseApk } from "./apk.ts";
 import { type ListedAt, parseDpkg } from "./dpkg.ts";
 import { type Database, fingerprint } from "./find.ts";
 import { type InstalledPackage, type PackageList, type Shortfall, tooMany } from "./package.ts";
 import { readBerkeley, readSqlite } from "./rpm.ts";
-import { chunked } from "./source.ts";
 
 /** A Debian with 3,000 packages has a status of 4 MiB. */
 const MAX_TEXT = 8 * 1_048_576;
@@ -25,7 +24,7 @@ export interface Reading extends ReadOptions {
 /** What one database holds. Throws only where nothing of it can be read. */
 export function readDatabase(database: Database, reading: Reading): Promise<PackageList> {
   const { fs, startedAt, max, ...options } = reading;
-  const source = (path: string) => chunked(fs, path, MAX_DATABASE, options);
+  const source = (path: string) => fileReader(fs, path, { ...options, maxBytes: MAX_DATABASE });
   const [main, log] = database.files.map(({ path }) => path);
   switch (database.format) {
     case "dpkg-status":

@@ -1,7 +1,7 @@
-import { errorCode, errorMessage } from "@trawler/plugin-api";
+import { errorCode, errorMessage, type ReadAt } from "@trawler/plugin-api";
 import { field, type InstalledPackage, type PackageList, type Shortfall, tooMany } from "./package.ts";
 import { berkeleyEntries } from "./rpm/berkeley.ts";
-import { Damaged, type ReadAt } from "./rpm/bytes.ts";
+import { Damaged } from "./rpm/bytes.ts";
 import { type Header, parseHeader } from "./rpm/header.ts";
 import { sqliteBlobs } from "./rpm/sqlite.ts";
 

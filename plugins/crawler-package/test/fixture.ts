@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import type { ReadAt } from "../src/rpm/bytes.ts";
+import type { ReadAt } from "@trawler/plugin-api";
 
 /** A packed file of `testdata/`. */
 export const unpacked = (name: string): Uint8Array =>

@@ -1,4 +1,5 @@
-import { Damaged, exactly, part, type ReadAt, Visited, view } from "./bytes.ts";
+import type { ReadAt } from "@trawler/plugin-api";
+import { Damaged, exactly, part, Visited, view } from "./bytes.ts";
 
 /** Berkeley DB's `db_page.h`: magic of hash databases, page types, item types. */
 const HASH_MAGIC = 0x061561;

@@ -1,5 +1,4 @@
-/** Bytes of a file by position. Answers fewer where the file ends; throws where its budget is used up. */
-export type ReadAt = (offset: number, length: number) => Promise<Uint8Array>;
+import type { ReadAt } from "@trawler/plugin-api";
 
 /** A database that contradicts itself: cut off, overwritten, or made to mislead. What was read before it counts. */
 export class Damaged extends Error {}

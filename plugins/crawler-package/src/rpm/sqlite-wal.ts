@@ -1,4 +1,5 @@
-import { Damaged, type ReadAt, view } from "./bytes.ts";
+import type { ReadAt } from "@trawler/plugin-api";
+import { Damaged, view } from "./bytes.ts";
 
 const HEADER = 32;
 const FRAME_HEADER = 24;

@@ -1,4 +1,5 @@
-import { Damaged, exactly, part, type ReadAt, Visited, view } from "./bytes.ts";
+import type { ReadAt } from "@trawler/plugin-api";
+import { Damaged, exactly, part, Visited, view } from "./bytes.ts";
 import { readRecord, readVarint } from "./sqlite-record.ts";
 import { readWal } from "./sqlite-wal.ts";
 
