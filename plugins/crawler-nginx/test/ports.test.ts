@@ -39,9 +39,3 @@ describe("findPorts", () => {
     ).toEqual([]);
   });
 });
-
-  expect(hostOf(80, [at("192.0.2.7"), at("127.0.0.1", null)])).toBe("192.0.2.7");
-  expect(hostOf(80, [at("192.0.2.7"), at("127.0.0.1")])).toBe("127.0.0.1");
-  expect(hostOf(80, [at("192.0.2.7"), at("::")])).toBeUndefined();
-  expect(hostOf(80, [at("192.0.2.7", null)])).toBeUndefined();
-});
