@@ -75,7 +75,7 @@ export class Provisioner implements AsyncDisposable {
     return contents.join("\n");
   }
 
-  async run(args: readonly string[]): Promise<Done> {
+  async run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Done> {
     const written = { stdout: "", stderr: "" };
     const output = (name: keyof typeof written): World["stdout"] => ({
       terminal: false,
@@ -85,7 +85,7 @@ export class Provisioner implements AsyncDisposable {
       },
     });
     const code = await main(args, {
-      env: {},
+      env: { ...env },
       userId: 1000,
       clock: { now: () => Date.now(), monotonic: () => performance.now() / 1000 },
       stdout: output("stdout"),
@@ -94,25 +94,29 @@ export class Provisioner implements AsyncDisposable {
     return done(code, written.stdout, written.stderr);
   }
 
+  /** Writes a template with these objects; returns its path. */
+  template(objects: readonly object[], parameters: readonly object[] = []): Promise<string> {
+    const kind = { apiVersion: "template.openshift.io/v1", kind: "Template", metadata: { name: "e2e" } };
+    return this.#write("template.json", { ...kind, parameters, objects });
+  }
+
   async #applyLine(objects: readonly object[], access: Access, more: readonly string[]): Promise<readonly string[]> {
-    const template = {
-      apiVersion: "template.openshift.io/v1",
-      kind: "Template",
-      metadata: { name: "e2e" },
-      parameters: more.includes("-p") ? [{ name: "PASSWORD" }] : [],
-      objects,
-    };
-    const file = await this.#write("template.json", template);
+    const file = await this.template(objects, more.includes("-p") ? [{ name: "PASSWORD" }] : []);
     return ["provision", "apply", "-f", file, "-n", this.#namespace, ...(await this.#common(access)), ...more];
   }
 
   async #common(access: Access): Promise<readonly string[]> {
+    return ["--kubeconfig", await this.kubeconfig(access), "--state", join(this.folder, "runs"), "-o", "json"];
+  }
+
+  /** Writes a kubeconfig; returns its path. */
+  kubeconfig(access: Access = {}): Promise<string> {
     const { kubernetes } = node();
     const { server = kubernetes.apiServer, token = kubernetes.adminToken } = access;
     const trust = server.startsWith("http:")
       ? { "insecure-skip-tls-verify": true }
       : { "certificate-authority": kubernetes.caFile };
-    const kubeconfig = await this.#write("kubeconfig", {
+    return this.#write("kubeconfig", {
       apiVersion: "v1",
       kind: "Config",
       clusters: [{ name: "c", cluster: { server, ...trust } }],
@@ -120,7 +124,6 @@ export class Provisioner implements AsyncDisposable {
       contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
       "current-context": "x",
     });
-    return ["--kubeconfig", kubeconfig, "--state", join(this.folder, "runs"), "-o", "json"];
   }
 
   async #write(name: string, content: object): Promise<string> {

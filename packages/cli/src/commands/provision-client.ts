@@ -79,8 +79,9 @@ async function fromSettings(config: string, world: World): Promise<OwnService> {
 const TIMEOUT = 120_000;
 const MOST_ANSWER = 64 * 1024 ** 2;
 const MOST_EVENT = 4 * 1024 ** 2;
-/** Attempts that come to no answer, or to one that asks to come again. */
-const TRIES = 6;
+/** Attempts that come to no answer, or to one that asks to come again: a service that starts again is back by then. */
+const TRIES = 3;
+export const MANY_TRIES = 6;
 
 /** Speaks with one service. No message holds the token. */
 export class ServiceClient {
@@ -98,17 +99,17 @@ export class ServiceClient {
    * One request that may be sent again: what changes something is named by an instance. Throws TRAWLER_UNAVAILABLE where
    * there is no answer, TRAWLER_DENIED where the token is not taken; other answers are handed over.
    */
-  async request(method: "GET" | "POST", path: string, body?: object): Promise<Answer> {
+  async request(method: "GET" | "POST", path: string, body?: object, tries = TRIES): Promise<Answer> {
     const text = body === undefined ? null : JSON.stringify(body);
     for (let attempt = 1; ; attempt++) {
       let wait = Math.min(500 * 2 ** attempt, 10_000) * (0.5 + Math.random() / 2);
       try {
         const answer = await collect(await this.#send(method, path, text, {}));
         const later = answer.status === 429 || answer.status === 503;
-        if (!later || attempt >= TRIES) return this.#admitted(answer);
+        if (!later || attempt >= tries) return this.#admitted(answer);
         wait = Math.max(wait, Math.min(answer.retryAfter ?? 0, 30) * 1000);
       } catch (error) {
-        if (errorCode(error) !== "TRAWLER_UNAVAILABLE" || attempt >= TRIES) throw error;
+        if (errorCode(error) !== "TRAWLER_UNAVAILABLE" || attempt >= tries) throw error;
       }
       await delay(wait);
     }
@@ -143,7 +144,7 @@ export class ServiceClient {
       } catch (error) {
         const code = errorCode(error);
         if (code !== "TRAWLER_UNAVAILABLE" && code !== "ECONNRESET") throw error;
-        if (++failures >= TRIES) throw error;
+        if (++failures >= MANY_TRIES) throw error;
       }
       await delay(Math.min(500 * 2 ** failures, 10_000) * (0.5 + Math.random() / 2));
     }
@@ -254,7 +255,13 @@ async function* eventsOf(response: IncomingMessage): AsyncGenerator<ServedEvent>
 }
 
 function unreachable(url: URL, error: Error): TrawlerError {
-  return new TrawlerError("TRAWLER_UNAVAILABLE", `cannot reach ${url.origin}: ${errorCode(error) ?? error.message}`);
+  const code = errorCode(error) ?? "";
+  // Codes of OpenSSL's verification, and Node's own of the name.
+  if (/CERT|SIGNATURE|ERR_TLS|ERR_SSL/.test(code)) {
+    const mend = "name who may sign its certificate by --ca, and the address that is in it by --server";
+    return new TrawlerError("TRAWLER_DENIED", `${url.origin} is not trusted (${code}): ${mend}`);
+  }
+  return new TrawlerError("TRAWLER_UNAVAILABLE", `cannot reach ${url.origin}: ${code || error.message}`);
 }
 
 async function read(path: string): Promise<string> {

@@ -2,7 +2,7 @@ import { TrawlerError } from "@trawler/plugin-api";
 import { type Accepted, type CreateRequest, newInstance, type RunSettings } from "@trawler/provision";
 import type { World } from "../world.ts";
 import type { ApplyOptions } from "./provision-apply.ts";
-import { errorBody, failureOf, openService, type ServiceOptions } from "./provision-client.ts";
+import { errorBody, failureOf, MANY_TRIES, openService, type ServiceOptions } from "./provision-client.ts";
 import { REFUSED } from "./provision-cluster.ts";
 import { processFiles, templateFiles, writeFaults } from "./provision-template.ts";
 import { readValues } from "./provision-values.ts";
@@ -36,7 +36,7 @@ export async function detach(options: ApplyOptions & ServiceOptions, world: Worl
     dryRun: options.dryRun,
     settings: settingsOf(options),
   };
-  const answer = await service.request("POST", "/v1/instances", request);
+  const answer = await service.request("POST", "/v1/instances", request, MANY_TRIES);
   if (answer.status === 422) {
     await refuse(answer.body, options, world);
     return REFUSED;
