@@ -85,6 +85,18 @@ const ROWS: readonly Row[] = [
   ],
   [
     "crawler",
+    "file",
+    "Lists files with type, mode, owners, size, times and, where wanted, a digest of their bytes.",
+    () => import("@trawler/crawler-file"),
+  ],
+  [
+    "crawler",
+    "config",
+    "Reads configuration files, known ones and those that are found by their names, with secrets redacted.",
+    () => import("@trawler/crawler-config"),
+  ],
+  [
+    "crawler",
     "network",
     "Reads bytes, packets, errors and drops of each network interface.",
     () => import("@trawler/crawler-network"),
