@@ -17,7 +17,7 @@ export interface DeliverOptions {
   readonly attempts?: number;
 }
 
-/** Half a minute after eight attempts, then every five minutes: given up after about four hours. */
+/** Twice as long after each attempt up to five minutes, half of it by chance: given up after about three hours. */
 const PAUSES = [1_000, 300_000] as const;
 const ATTEMPTS = 56;
 /** Milliseconds after which the outbox is looked at in any case. */
