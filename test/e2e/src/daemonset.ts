@@ -43,19 +43,18 @@ export function valuesFor(values: Readonly<Record<string, unknown>> = {}): Recor
  */
 export const nodeRoot = (): string => `/proc/${componentPid("etcd") ?? 1}/root`;
 
-/** Kafka's account as the chart takes it. */
-export async function makeSecret(
-  namespace: string,
-  data: Readonly<Record<string, string>> = node().kafka,
-): Promise<void> {
-  const { username = "", password } = data;
-  const stringData = { username, ...(password !== undefined && { password }) };
-  await apply({ apiVersion: "v1", kind: "Secret", metadata: { namespace, name: "kafka" }, stringData });
+/** Kafka's account as the chart takes it; `data` = something else in its place. */
+export async function makeSecret(namespace: string, data?: Readonly<Record<string, string>>): Promise<void> {
+  const { username, password } = node().kafka;
+  const encoded = Object.entries(data ?? { username, password }).map(([name, text]) => [name, btoa(text)]);
+  const metadata = { namespace, name: "kafka" };
+  await apply({ apiVersion: "v1", kind: "Secret", metadata, data: Object.fromEntries(encoded) });
 }
 
-interface AgentPod {
+export interface AgentPod {
   readonly name: string;
   readonly uid: string;
+  readonly ip: string;
   readonly containerId: string;
   readonly restarts: number;
 }
@@ -64,6 +63,7 @@ interface PodList {
   readonly items: readonly {
     readonly metadata: { readonly name: string; readonly uid: string; readonly deletionTimestamp?: string };
     readonly status: {
+      readonly podIP?: string;
       readonly containerStatuses?: readonly {
         readonly ready: boolean;
         readonly restartCount: number;
@@ -115,7 +115,8 @@ export class Release implements AsyncDisposable {
       if (!status.ready || pod.metadata.deletionTimestamp !== undefined) return false;
       const containerId = status.containerID.replace(/^.*:\/\//, "");
       if (containerId === unlike?.containerId) return false;
-      return { name: pod.metadata.name, uid: pod.metadata.uid, containerId, restarts: status.restartCount };
+      const { name, uid } = pod.metadata;
+      return { name, uid, ip: pod.status.podIP ?? "", containerId, restarts: status.restartCount };
     });
   }
 
