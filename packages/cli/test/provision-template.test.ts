@@ -67,7 +67,7 @@ objects:
   expect(ended).toMatchObject({ code: 3, stdout: "" });
   expect(ended.stderr).not.toContain(SECRET);
   for (const text of [
-    "nothing was created",
+    "there is no plan, the template and its values have 7 faults:",
     "no parameter TYPO",
     "two values are given for B",
     ":6:5: /parameters/1/name: a second parameter A",
@@ -143,6 +143,16 @@ test("dialog of a bad template exits 3", async () => {
   const ended = await provision("dialog", "-f", file("list.yaml", "- 1\n"));
   expect(ended).toMatchObject({ code: 3, stdout: "" });
   expect(ended.stderr).toContain("found a list");
+});
+
+test("every command of provisioning has examples in its help", async () => {
+  const { stdout } = await provision("--help");
+  const names = [...stdout.matchAll(/^ {2}([a-z]+) \[options\]/gm)].map(([, name]) => name ?? "");
+  expect(names.length).toBeGreaterThan(10);
+  for (const name of ["", ...names]) {
+    const help = await provision(...(name === "" ? [] : [name]), "--help");
+    expect(help.stdout, name).toMatch(/Examples:\n.*trawl provision/);
+  }
 });
 
 test("catalog lists the templates of a folder", async () => {

@@ -19,7 +19,9 @@ const MOST = 50;
 /** `FILE:LINE:COLUMN: KEY: found …, expected …; how to mend it`. */
 function formatFault({ place, path, found, expected, mend }: Fault): string {
   const position = place.line > 0 ? `${place.file}:${place.line}:${place.column}` : place.file;
-  const key = path.length > 0 ? `${pathText(path)}: ` : "";
+  const text = pathText(path);
+  // `--set PATH` says it already.
+  const key = path.length === 0 || position.endsWith(` ${text}`) ? "" : `${text}: `;
   const wish = expected === "" ? "" : `, expected ${expected}`;
   return oneLine(`${position}: ${key}${found}${wish}${mend === "" ? "" : `; ${mend}`}`);
 }

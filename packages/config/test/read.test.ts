@@ -280,8 +280,8 @@ describe("a wrong configuration says file, place, key, what was found, what is e
 
   test("an override is named as the place of its fault", async () => {
     expect(await faults("", ["http.port=ninety", "nothing", "http.prt=1"])).toEqual([
-      '--set http.port: http.port: found the text "ninety", expected a whole number from 0 to 65535; write for example port: 9467',
-      "--set http.prt: http.prt: unknown key, expected one of address, port; did you mean port?",
+      '--set http.port: found the text "ninety", expected a whole number from 0 to 65535; write for example port: 9467',
+      "--set http.prt: unknown key, expected one of address, port; did you mean port?",
       "--set nothing: no path=value, expected a path with dots and a value; write it as --set pipelines.default.every=30s",
     ]);
   });

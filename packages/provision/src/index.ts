@@ -3,6 +3,7 @@ export { type CatalogueEntry, listTemplates } from "./catalogue/list.ts";
 export { answersOf, readAnswers } from "./dialog/answers.ts";
 export { buildDialog, compareDialogs } from "./dialog/build.ts";
 export { previewDialog } from "./dialog/preview.ts";
+export { markRights } from "./dialog/rights.ts";
 export type * from "./dialog/types.ts";
 export * from "./instance/index.ts";
 export { isRawNumber, type JsonMap, type JsonValue, parseJson, type RawNumber } from "./json.ts";

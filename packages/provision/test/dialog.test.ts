@@ -1,11 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { createApiClient, tokenTarget } from "@trawler/kube";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
+import { Cluster } from "../src/cluster/cluster.ts";
 import { answersOf, readAnswers } from "../src/dialog/answers.ts";
 import { buildDialog, compareDialogs } from "../src/dialog/build.ts";
 import { previewDialog } from "../src/dialog/preview.ts";
+import { markRights } from "../src/dialog/rights.ts";
 import type { Dialog } from "../src/dialog/types.ts";
 import { processTemplate } from "../src/template/process.ts";
+import { fakeCluster } from "./fake-cluster.ts";
 
 const EXAMPLES = new URL("../../../examples/templates/", import.meta.url);
 const read = (name: string): string => readFileSync(new URL(name, EXAMPLES), "utf8");
@@ -230,6 +234,27 @@ test("D20: kinds and counts, those of the whole cluster marked, and the message"
   ]);
   expect(example("build-pipeline.yaml").creates.map(({ apiVersion }) => apiVersion)).toContain("route.openshift.io/v1");
   expect(previewDialog(example("web-with-database.yaml"))).toContain("2 Service (v1)");
+});
+
+test("D20: what we may not create is marked; what the server does not know, or does not say, is not", async () => {
+  await using fake = await fakeCluster();
+  fake.allow = (verb, plural) => verb !== "create" || plural !== "secrets";
+  using client = createApiClient({ target: tokenTarget({ server: fake.url }) });
+  const object = (kind: string) => ({ apiVersion: "v1", kind, metadata: { name: "a" } });
+  const objects = ["Secret", "ConfigMap", "Boat"].map(object);
+  const dialog = open(JSON.stringify({ apiVersion: "v1", kind: "Template", objects }));
+  const rights = async (namespace: string | null) => {
+    const { creates } = await markRights(new Cluster(client), dialog, namespace);
+    return creates.map(({ mayCreate }) => mayCreate);
+  };
+  expect(await rights("shop")).toEqual([false, true, null]);
+  // Not in all namespaces; in which it may be is not known before one is chosen.
+  expect(await rights(null)).toEqual([null, true, null]);
+  expect(dialog.creates.map(({ mayCreate }) => mayCreate)).toEqual([null, null, null]);
+  expect(previewDialog(await markRights(new Cluster(client), dialog, "shop"))).toContain(
+    "1 Secret (v1): you may not create it",
+  );
+  expect(fake.writes).toEqual([]);
 });
 
 test("D21: all faults of answers at once, with near names", () => {

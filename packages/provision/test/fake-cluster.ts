@@ -13,6 +13,8 @@ export interface FakeCluster extends AsyncDisposable {
   gate: (name: string) => Promise<void> | undefined;
   /** The status that the creation of this name gets instead. */
   refuse: (name: string) => number | undefined;
+  /** Whether we may do that. */
+  allow: (verb: string, plural: string) => boolean;
 }
 
 /**
@@ -52,7 +54,10 @@ export async function fakeCluster(): Promise<FakeCluster> {
     const body = await text(incoming);
     const parts = url.pathname.split("/");
     if (url.pathname === "/api/v1") return [200, RESOURCES];
-    if (url.pathname.endsWith("/selfsubjectaccessreviews")) return [201, { status: { allowed: true } }];
+    if (url.pathname.endsWith("/selfsubjectaccessreviews")) {
+      const { verb, resource } = JSON.parse(body).spec.resourceAttributes;
+      return [201, { status: { allowed: cluster.allow(verb, resource) } }];
+    }
     if (url.searchParams.get("dryRun") === "All") return [201, JSON.parse(body)];
     if (incoming.method !== "GET") writes.push(`${incoming.method} ${url.pathname}`);
     if (incoming.method === "POST") return create(url.pathname, body);
@@ -79,6 +84,7 @@ export async function fakeCluster(): Promise<FakeCluster> {
     writes,
     gate: () => undefined,
     refuse: () => undefined,
+    allow: () => true,
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,11 +1,11 @@
 import { TrawlerError } from "@trawler/plugin-api";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import type { World } from "../world.ts";
 import type { CommandHelp } from "./inventory.ts";
-import { templateOptions } from "./provision.ts";
 import type { ApplyOptions } from "./provision-apply.ts";
 import { namesService, type ServiceOptions } from "./provision-client.ts";
 import type { ClusterOptions } from "./provision-cluster.ts";
+import { accessOptions, choice, duration, parallel, placeOptions, templateOptions } from "./provision-options.ts";
 import type { OutputOptions } from "./provision-run.ts";
 
 type InstanceOptions = ClusterOptions & OutputOptions & ServiceOptions;
@@ -21,18 +21,19 @@ export function addProvisionRuns(
 ): void {
   service(
     cluster(
-      templateOptions(group.command("apply").description("Create the objects of a template, and report each of them.")),
+      placeOptions(
+        templateOptions(
+          group.command("apply").description("Create the objects of a template, and report each of them."),
+        ),
+      ),
     ),
   )
     .option("--detach", "hand it to a service (trawl provision serve), print the instance's id, and end")
-    .option("--create-namespace", "make that namespace too")
     .addOption(choice("--until <goal>", "what to wait for", ["created", "inventory", "ready"], "created"))
     .addOption(
       new Option("--rollback <policy>", "remove what was created, after a failure").choices(["auto", "never", "ask"]),
     )
     .option("--parallel <count>", "requests at a time, 1 to 64", parallel, 8)
-    .addOption(choice("--existing <policy>", "where an object exists already", ["fail", "skip"], "fail"))
-    .addOption(choice("--order <order>", "order of creation", ["kind", "template"], "kind"))
     .option("--no-dry-run", "do not have the server judge the objects first")
     .option("--keep-going", "go on with other objects after one failed")
     .option("--no-keep-data", "let a rollback remove volume claims that were bound")
@@ -58,35 +59,68 @@ export function addProvisionRuns(
 
   const instances = (options: InstanceOptions) =>
     namesService(options, world) ? import("./provision-remote.ts") : import("./provision-instances.ts");
-  service(cluster(group.command("list").description("The runs that this machine, or a service, knows."))).action(
-    async (options: InstanceOptions) => done(await (await instances(options)).list(options, world)),
-  );
-  const named = (name: string, description: string): Command =>
-    service(cluster(group.command(name).description(description))).argument(
-      "<instance>",
-      "its id, or the beginning of it",
-    );
+  service(cluster(group.command("list").description("The runs that this machine, or a service, knows.")))
+    .addHelpText(
+      "after",
+      examples(
+        ["trawl provision list", "instance, state, template, objects"],
+        ["trawl provision list -o json", "with settings, leftovers and warnings"],
+      ),
+    )
+    .action(async (options: InstanceOptions) => done(await (await instances(options)).list(options, world)));
+  const named = (
+    name: string,
+    description: string,
+    ...rows: readonly (readonly [command: string, meaning: string])[]
+  ): Command =>
+    service(cluster(group.command(name).description(description)))
+      .argument("<instance>", "its id, or the beginning of it")
+      .addHelpText("after", examples(...rows));
   type Run = (name: string, options: InstanceOptions, world: World) => Promise<number>;
   type Module = Pick<Awaited<ReturnType<typeof instances>>, Action>;
   const on = (command: Command, find: (module: Module) => Run): void =>
     void command.action(async (name: string, options: InstanceOptions) =>
       done(await find(await instances(options))(name, options, world)),
     );
-  on(named("status", "The report of a run: type, id and state of every object."), (module) => module.status);
-  const logs = named("logs", "What a run did, line by line.").option("--follow", "until it is over");
+  const status = named(
+    "status",
+    "The report of a run: type, id and state of every object.",
+    ["trawl provision status 01kd", "the run that begins so"],
+    ["trawl provision status 01kd -o json", "for a program"],
+  );
+  on(status, (module) => module.status);
+  const logs = named(
+    "logs",
+    "What a run did, line by line.",
+    ["trawl provision logs 01kd", "from its beginning"],
+    ["trawl provision logs 01kd --follow", "until it is over"],
+  ).option("--follow", "until it is over");
   on(logs, (module) => module.logs);
-  on(named("resume", "Go on with a run that was cut off, or that left objects out."), (module) => module.resume);
-  on(named("cancel", "Stop a run as a failure would; one that was cut off is rolled back."), (module) => module.cancel);
-  on(named("rollback", "Remove what a run that did not succeed has left."), (module) => module.rollback);
-  on(named("retire", "Remove all that a run made."), (module) => module.retireRun);
+  const resume = named("resume", "Go on with a run that was cut off, or that left objects out.", [
+    "trawl provision resume 01kd",
+    "create what is missing; what is there stays as it is",
+  ]);
+  on(resume, (module) => module.resume);
+  const cancel = named("cancel", "Stop a run as a failure would; one that was cut off is rolled back.", [
+    "trawl provision cancel 01kd",
+    "and wait for its end",
+  ]);
+  on(cancel, (module) => module.cancel);
+  const rollback = named("rollback", "Remove what a run that did not succeed has left.", [
+    "trawl provision rollback 01kd",
+    "only what this run made, by its uid",
+  ]);
+  on(rollback, (module) => module.rollback);
+  const retire = named("retire", "Remove all that a run made.", [
+    "trawl provision retire 01kd",
+    "volume claims that were bound stay, and are named",
+  ]);
+  on(retire, (module) => module.retireRun);
 }
 
 function cluster(command: Command): Command {
-  return command
-    .option("--kubeconfig <file>", "the cluster (default: $KUBECONFIG, the pod's account, ~/.kube/config)")
-    .option("--context <name>", "a context of that file")
+  return accessOptions(command)
     .option("--state <folder>", "where runs are kept")
-    .option("--request-timeout <duration>", "for one request; default 30s", duration)
     .addOption(choice("-o, --output <format>", "how the result is printed", ["table", "json"], "table"));
 }
 
@@ -103,25 +137,4 @@ export function service(command: Command): Command {
     .option("--token-file <file>", "its token; default $TRAWLER_PROVISION_TOKEN_FILE, or $TRAWLER_PROVISION_TOKEN")
     .option("--ca <file>", "who may sign its certificate; default $TRAWLER_PROVISION_CA, or the system's")
     .option("-c, --config <file>", "the service's own configuration, on its host: address and token");
-}
-
-function choice(flags: string, description: string, choices: readonly string[], value: string): Option {
-  return new Option(flags, description).choices([...choices]).default(value);
-}
-
-function parallel(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1 || count > 64)
-    throw new InvalidArgumentError("It is a number from 1 to 64.");
-  return count;
-}
-
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-
-/** Milliseconds. */
-function duration(text: string): number {
-  const [, digits = "", unit = ""] = /^(\d{1,6})(ms|s|m|h)$/.exec(text) ?? [];
-  const factor = UNITS[unit];
-  if (factor === undefined) throw new InvalidArgumentError("It is a duration such as 30s or 5m.");
-  return Number(digits) * factor;
 }

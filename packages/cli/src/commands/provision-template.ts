@@ -1,11 +1,13 @@
 import { TrawlerError } from "@trawler/plugin-api";
 import {
   buildDialog,
-  compareModes,
+  Cluster,
+  type Dialog,
   formatFault,
   isFatal,
   listTemplates,
   type Mode,
+  markRights,
   type ProcessResult,
   previewDialog,
   processTemplate,
@@ -14,11 +16,8 @@ import {
   type TemplateFile,
 } from "@trawler/provision";
 import type { World } from "../world.ts";
-import { formatPlans, type Planned, planData, printYaml } from "./provision-format.ts";
+import { type ClusterOptions, openCluster, REFUSED } from "./provision-cluster.ts";
 import { readValues, type ValueOptions } from "./provision-values.ts";
-
-/** Refused before anything was created. */
-const REFUSED = 3;
 
 export interface TemplateOptions extends ValueOptions {
   readonly file: readonly string[];
@@ -28,15 +27,12 @@ export interface TemplateOptions extends ValueOptions {
   readonly mode: Mode;
 }
 
-export interface PlanOptions extends TemplateOptions {
-  readonly explain?: boolean;
-  readonly output: "table" | "json" | "yaml";
-}
-
-export interface DialogOptions {
+export interface DialogOptions extends Omit<ClusterOptions, "state"> {
   readonly file: string;
   readonly mode: Mode;
   readonly preview?: boolean;
+  readonly server?: boolean;
+  readonly namespace?: string;
 }
 
 export interface CatalogOptions {
@@ -45,27 +41,6 @@ export interface CatalogOptions {
 }
 
 const stdin = (): AsyncIterable<unknown> => process.stdin;
-
-/** `trawl provision plan`: 0, or 3 with all faults at once on stderr. */
-export async function plan(options: PlanOptions, world: World): Promise<number> {
-  const files = await templateFiles(options.file);
-  if (options.explain === true) return explain(files, options, world);
-  const results = await processFiles(files, options);
-  const faults = results.flatMap((result) => result.faults);
-  await writeFaults(faults, world);
-  const planned = results.flatMap(({ file, template }): readonly Planned[] =>
-    template === null ? [] : [{ file, template }],
-  );
-  const refused = isFatal(faults);
-  const { output, showSecrets = false, namespace = null } = options;
-  if (output === "table") {
-    if (!refused) await world.stdout.write(formatPlans(planned, namespace, showSecrets));
-  } else {
-    const data = planData(refused ? [] : planned, faults, showSecrets);
-    await world.stdout.write(output === "json" ? `${JSON.stringify(data, null, 2)}\n` : printYaml(data));
-  }
-  return refused ? REFUSED : 0;
-}
 
 /** Processes every file with the same values. Names that only some of several templates have are right for all. */
 export async function processFiles(
@@ -99,26 +74,28 @@ export async function templateFiles(paths: readonly string[]): Promise<readonly 
   return files;
 }
 
-async function explain(files: readonly TemplateFile[], options: PlanOptions, world: World): Promise<number> {
-  const values = await readValues(options);
-  for (const { file, text } of files) {
-    const lines = compareModes(text, { values, file, namespace: options.namespace ?? null });
-    await world.stdout.write(`${file}: ${lines.length === 0 ? "strict and compat mode agree" : "the modes differ"}\n`);
-    for (const line of lines) await world.stdout.write(`  ${line}\n`);
-  }
-  return 0;
-}
-
 /** `trawl provision dialog`: 0, or 3 with all faults at once on stderr. */
-export async function dialog({ file: path, mode, preview }: DialogOptions, world: World): Promise<number> {
+export async function dialog(options: DialogOptions, world: World): Promise<number> {
+  const { file: path, mode, preview, server, namespace = null } = options;
   const [file, second] = await templateFiles([path]);
   if (!file || second)
     throw new TrawlerError("TRAWLER_CONFIG_INVALID", `${path}: a form is made of one template; name its file`);
-  const { dialog: form, faults } = buildDialog(file.text, mode, file.file);
-  await writeFaults(faults, world);
-  if (form === null) return REFUSED;
+  const { dialog: built, faults } = buildDialog(file.text, mode, file.file);
+  await writeFaults(faults, world, "a form");
+  if (built === null) return REFUSED;
+  const form = server === true ? await withRights(built, namespace, options, world) : built;
   await world.stdout.write(preview === true ? previewDialog(form) : `${JSON.stringify(form, null, 2)}\n`);
   return 0;
+}
+
+async function withRights(
+  form: Dialog,
+  namespace: string | null,
+  options: DialogOptions,
+  world: World,
+): Promise<Dialog> {
+  using client = await openCluster(options, world, 8);
+  return await markRights(new Cluster(client, options.requestTimeout), form, namespace);
 }
 
 /** `trawl provision catalog`: 0, or 3 where a template of the folder cannot be used. */
@@ -130,19 +107,38 @@ export async function catalog(folder: string, { mode, output }: CatalogOptions, 
     const width = Math.max(4, ...entries.map(({ name }) => (name ?? "?").length)) + 2;
     const rows = entries.map((entry) => {
       const what = entry.description ?? entry.displayName ?? "";
-      const bad = entry.faults.length === 0 ? "" : `  [${entry.faults.length} faults]`;
-      return `${(entry.name ?? "?").padEnd(width)}${what}${bad}\n${" ".repeat(width)}${entry.file}, ${entry.parameters} parameters, ${entry.objects} objects\n`;
+      const bad = entry.faults.length === 0 ? "" : `  [${counted(entry.faults.length, "fault")}]`;
+      const size = `${counted(entry.parameters, "parameter")}, ${counted(entry.objects, "object")}`;
+      return `${(entry.name ?? "?").padEnd(width)}${what}${bad}\n${" ".repeat(width)}${entry.file}, ${size}\n`;
     });
     await world.stdout.write(rows.length === 0 ? `no template in ${folder}\n` : rows.join(""));
   }
-  await writeFaults(faults, world);
+  await writeFaults(faults, world, "the catalogue");
   return isFatal(faults) ? REFUSED : 0;
 }
 
-/** All faults, one a line; errors say first that nothing was done. */
-export async function writeFaults(faults: readonly TemplateFault[], { stderr }: World): Promise<void> {
+/** What the faults of a template stand against. */
+type Purpose = "the plan" | "a form" | "the catalogue" | "a run";
+
+/** All faults, one a line; errors say first what comes of them. */
+export async function writeFaults(
+  faults: readonly TemplateFault[],
+  { stderr }: World,
+  purpose: Purpose = "a run",
+): Promise<void> {
   const errors = faults.filter(({ severity }) => severity === "error").length;
-  if (errors > 0)
-    await stderr.write(`trawl: refused, ${errors === 1 ? "1 fault" : `${errors} faults`}; nothing was created\n`);
+  if (errors > 0) await stderr.write(`trawl: ${HEADS[purpose](counted(errors, "fault"))}\n`);
   for (const fault of faults) await stderr.write(`${errors > 0 ? "  " : "trawl: "}${formatFault(fault)}\n`);
+}
+
+const HEADS: Readonly<Record<Purpose, (faults: string) => string>> = {
+  "the plan": (faults) => `there is no plan, the template and its values have ${faults}:`,
+  "a form": (faults) => `there is no form, the template has ${faults}:`,
+  "the catalogue": (faults) => `templates here cannot be used, they have ${faults}:`,
+  "a run": (faults) => `refused, nothing was created: the template and its values have ${faults}:`,
+};
+
+/** `1 object`, `2 objects`. */
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }

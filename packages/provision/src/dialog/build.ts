@@ -48,7 +48,8 @@ function countKinds(template: Template, mode: Mode): readonly KindCount[] {
     const version = currentVersion(apiVersion, kind);
     const key = `${version}/${kind}`;
     const count = (counts.get(key)?.count ?? 0) + 1;
-    counts.set(key, { apiVersion: version, kind, count, clusterScoped: isClusterScoped(version, kind) });
+    const clusterScoped = isClusterScoped(version, kind);
+    counts.set(key, { apiVersion: version, kind, count, clusterScoped, mayCreate: null });
   }
   return [...counts.values()];
 }

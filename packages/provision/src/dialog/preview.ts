@@ -24,8 +24,8 @@ export function previewDialog(dialog: Dialog): string {
     "Creates",
     ...(creates.length === 0 ? ["  nothing"] : []),
     ...creates.map(
-      ({ kind, apiVersion, count, clusterScoped }) =>
-        `  ${count} ${line(kind)} (${line(apiVersion)})${clusterScoped ? ", in the whole cluster" : ""}`,
+      ({ kind, apiVersion, count, clusterScoped, mayCreate }) =>
+        `  ${count} ${line(kind)} (${line(apiVersion)})${clusterScoped ? ", in the whole cluster" : ""}${mayCreate === false ? ": you may not create it" : ""}`,
     ),
     ...(message === null ? [] : ["", "Message", ...message.split("\n").map((text) => `  ${line(text)}`)]),
     "",

@@ -47,6 +47,8 @@ export interface KindCount {
   readonly count: number;
   /** A built-in kind that belongs to no namespace: whoever creates it needs rights in the whole cluster. */
   readonly clusterScoped: boolean;
+  /** Whether our credentials may create it; null where no cluster was asked, or where it does not say. */
+  readonly mayCreate: boolean | null;
 }
 
 /** A form for one template. */

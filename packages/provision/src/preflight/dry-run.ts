@@ -10,6 +10,8 @@ interface DryRun {
   readonly findings: readonly Finding[];
   /** Objects whose name is taken. */
   readonly existing: ReadonlySet<number>;
+  /** Objects that the server did not judge, and why. */
+  readonly unjudged: ReadonlyMap<number, string>;
 }
 
 /**
@@ -24,9 +26,11 @@ export async function dryRun(
   const own = ownNamespaces(objects);
   const findings: Finding[] = [];
   const existing = new Set<number>();
+  const unjudged = new Map<number, string>();
   const judge = async (object: PlannedObject): Promise<void> => {
     const { index, type, namespace, name, generateName, deferred } = object;
-    if (deferred || (namespace !== null && own.has(namespace))) return;
+    if (deferred) return void unjudged.set(index, "its definition is of this run");
+    if (namespace !== null && own.has(namespace)) return void unjudged.set(index, "its namespace is of this run");
     const outcome = await (options.dryRun ? post(cluster, object) : look(cluster, object));
     if (outcome === null || outcome.ok) return;
     const { error } = outcome;
@@ -44,6 +48,7 @@ export async function dryRun(
           message: `${title} exists already${where}: left alone`,
         });
     } else if (error.code === 400 && /dry.?run/i.test(error.message)) {
+      unjudged.set(index, error.message);
       findings.push({ severity: "warning", check: "dryRun", index, message: `${title}: not judged, ${error.message}` });
     } else {
       const fields = error.causes.map(({ field, message }) => `${field}: ${message}`).join("; ");
@@ -51,7 +56,7 @@ export async function dryRun(
     }
   };
   await parallel(objects, options.parallel, judge);
-  return { findings: findings.sort((a, b) => (a.index ?? 0) - (b.index ?? 0)), existing };
+  return { findings: findings.sort((a, b) => (a.index ?? 0) - (b.index ?? 0)), existing, unjudged };
 }
 
 async function post(cluster: Cluster, { index, type, namespace, body }: PlannedObject): Promise<Outcome> {

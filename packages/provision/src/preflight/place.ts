@@ -47,7 +47,19 @@ export async function place(
     }
     const wave = options.order === "template" ? index : waveOf(apiVersion, kind, body);
     const deferred = found === null;
-    objects.push({ index, path, type, deferred, namespace, name, generateName, wave, body, existing: false });
+    objects.push({
+      index,
+      path,
+      type,
+      deferred,
+      namespace,
+      name,
+      generateName,
+      wave,
+      body,
+      existing: false,
+      unjudged: null,
+    });
   }
   return { objects, findings: [...findings, ...duplicates(objects)] };
 }

@@ -24,6 +24,10 @@ export async function preflight(
   const first = [...findings, ...namespaces, ...rights];
   if (first.some(({ severity }) => severity === "error")) return { objects, findings: first };
   const judged = await dryRun(cluster, objects, options);
-  const planned = objects.map((object) => ({ ...object, existing: judged.existing.has(object.index) }));
+  const planned = objects.map((object) => ({
+    ...object,
+    existing: judged.existing.has(object.index),
+    unjudged: judged.unjudged.get(object.index) ?? null,
+  }));
   return { objects: planned, findings: [...first, ...(await checkQuota(cluster, planned)), ...judged.findings] };
 }

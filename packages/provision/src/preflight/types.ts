@@ -23,6 +23,8 @@ export interface PlannedObject {
   readonly body: JsonMap;
   /** There is one of that name already, and the policy lets that be. */
   readonly existing: boolean;
+  /** Why the server did not judge it before; null where it did, or was not to. */
+  readonly unjudged: string | null;
 }
 
 export interface Preflight {
