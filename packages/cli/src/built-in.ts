@@ -109,6 +109,7 @@ const ROWS: readonly Row[] = [
     () => import("@trawler/crawler-connection"),
   ],
   ["crawler", "package", "Lists the packages of dpkg, apk and rpm.", () => import("@trawler/crawler-package")],
+  ["crawler", "jar", "Hashes Java archives and their classes.", () => import("@trawler/crawler-jar")],
   [
     "crawler",
     "redis",

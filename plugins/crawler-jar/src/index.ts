@@ -1,0 +1,101 @@
+import { defineCrawler, errorMessage, parseSize, SIZE } from "@trawler/plugin-api";
+import * as z from "zod";
+import { findArchives } from "./find.ts";
+import { problemCode } from "./problem.ts";
+import { readFile, UNREAD } from "./read.ts";
+
+/** Texts of 64 characters, as many as a field of a frame holds. */
+const MOST_CLASSES = 240;
+const MAX_ARCHIVES = 64;
+const EXCLUDED = ["/boot", "/dev", "/proc", "/sys", "/mnt", "/tmp", "/var/cache", "/usr/share/man", "/usr/share/doc"];
+
+const paths = (description: string) => z.array(z.string().startsWith("/").max(4096)).max(256).describe(description);
+const figure = (unit: string, description: string) =>
+  z.int().nonnegative().nullable().meta({ "x-unit": unit, description });
+const text = (description: string) => z.string().describe(description);
+
+/** Java archives with the digests of their files and of their classes. */
+export default defineCrawler({
+  name: "jar",
+  description: "Hashes Java archives and their classes.",
+  config: z.strictObject({
+    paths: paths("Folders to walk; a walk stays on the file system that it begins on.").default(["/"]),
+    exclude: paths("What to leave out with all below: globs on the whole path.").default(EXCLUDED),
+    extensions: z
+      .array(z.string().startsWith(".").max(16))
+      .min(1)
+      .max(16)
+      .default([".jar", ".war", ".ear"])
+      .describe("Ends of the names of archives."),
+    algorithm: z.enum(["sha256", "md5"]).default("sha256").describe("Of all digests."),
+    max: z.int().min(1).max(5000).default(500).describe("Most archives of one container, in the order of the walk."),
+    maxClasses: z
+      .int()
+      .min(0)
+      .max(MOST_CLASSES)
+      .default(100)
+      .describe("Most digests of classes that stand in one feature; `classesDigest` covers all."),
+    maxBytes: z
+      .string()
+      .regex(SIZE)
+      .default("256MiB")
+      .describe("Bytes of archives and, again, of classes that one crawl reads; beyond, archives are only listed."),
+  }),
+  scope: "member",
+  needs: ["fs"],
+  onChange: true,
+  features: {
+    jar: z.strictObject({
+      path: text("As the container sees it."),
+      name: text("Its last part."),
+      "file.size": z.int().nonnegative().meta({ "x-unit": "By", description: "Size." }),
+      digest: text("`sha256:…` or `md5:…` of the file; null where it cannot be read whole.").nullable(),
+      classes: figure("{class}", "Classes in it, those of archives inside left out; null where it cannot be read."),
+      classDigests: z.array(z.string()).readonly().describe("Digests of the first classes, in the archive's order."),
+      classesDigest: text(
+        "Digest of the digests of all classes, a line for each; null where one is not known.",
+      ).nullable(),
+      archives: z.array(z.string()).readonly().describe("Names of archives inside it, such as those of `WEB-INF/lib`."),
+    }),
+  },
+  create: ({ algorithm, extensions, max, maxBytes, maxClasses, ...where }) => {
+    const isArchive = (name: string): boolean => extensions.some((end) => name.toLowerCase().endsWith(end));
+    const most = parseSize(maxBytes) ?? 0;
+    return {
+      async *crawl({ fs }, { signal, unchanged, problem }) {
+        const failures: unknown[] = [];
+        const failed = (error: unknown) => failures.push(error);
+        const { archives, truncated } = await findArchives(fs, { ...where, isArchive, max, signal, failed });
+        if (unchanged(archives.map(({ path, size, changed }) => `${path} ${size} ${changed}`).join("\n"))) return;
+        if (archives.length === 0 && failures.length > 0) throw failures[0];
+        for (const error of failures) problem(problemCode(error, signal), errorMessage(error));
+        if (truncated) problem("truncated", `more than ${max} archives`);
+        const options = { algorithm, isArchive, allowance: { left: most }, maxBytes: most, problem, signal };
+        let left = most;
+        let unread = 0;
+        for (const status of archives) {
+          const { path, size } = status;
+          left -= size;
+          if (left < 0) unread++;
+          const { digest, content, classesDigest } = left < 0 ? UNREAD : await readFile(fs, status, options);
+          yield {
+            type: "jar",
+            key: path,
+            value: {
+              path,
+              name: path.slice(path.lastIndexOf("/") + 1),
+              "file.size": size,
+              digest,
+              classes: content?.classes.length ?? null,
+              classDigests: (content?.classes ?? []).slice(0, maxClasses).map((one) => one ?? ""),
+              classesDigest,
+              archives: (content?.archives ?? []).slice(0, MAX_ARCHIVES),
+            },
+          };
+        }
+        if (unread > 0)
+          problem("truncated", `${unread} archives were not read: together they are larger than ${maxBytes}`);
+      },
+    };
+  },
+});

@@ -1,0 +1,56 @@
+import { createHash } from "node:crypto";
+import {
+  type CrawlContext,
+  errorMessage,
+  type FileStatus,
+  type FileSystemAccess,
+  fileReader,
+} from "@trawler/plugin-api";
+import { type ArchiveContent, type ArchiveOptions, readArchive } from "./classes.ts";
+import { problemCode } from "./problem.ts";
+import { Damaged } from "./zip.ts";
+
+export interface Archive {
+  /** `sha256:…` or `md5:…` of the file; null where it could not be read whole. */
+  readonly digest: string | null;
+  /** Null where it is no archive, or could not be read. */
+  readonly content: ArchiveContent | null;
+  /** Over the digests of all classes; null where one is not known. */
+  readonly classesDigest: string | null;
+}
+
+export const UNREAD: Archive = { digest: null, content: null, classesDigest: null };
+
+export interface ReadArchiveOptions extends ArchiveOptions {
+  readonly maxBytes: number;
+  readonly problem: CrawlContext["problem"];
+}
+
+/** Reads one archive; what is wrong with it costs no other. */
+export async function readFile(
+  fs: FileSystemAccess,
+  { path, size }: FileStatus,
+  options: ReadArchiveOptions,
+): Promise<Archive> {
+  const { algorithm, maxBytes, problem, signal } = options;
+  let digest: string | null = null;
+  try {
+    const found = await fs.digest(path, { algorithm, maxBytes, signal });
+    if (!found.truncated) digest = `${algorithm}:${found.digest}`;
+    // Read and unpacked once; a local header before each entry, a chunk of the file at each end.
+    const content = await readArchive(fileReader(fs, path, { signal, maxBytes: 2 * maxBytes }), size, options);
+    if (content.shortfall !== null) problem("truncated", `${path}: ${content.shortfall}`);
+    return { digest, content, classesDigest: digestOf(algorithm, content) };
+  } catch (error) {
+    if (error instanceof Damaged) problem("failed", `${path}: ${error.message}`);
+    else problem(problemCode(error, signal), errorMessage(error));
+    return { ...UNREAD, digest };
+  }
+}
+
+function digestOf(algorithm: string, { classes, shortfall }: ArchiveContent): string | null {
+  if (shortfall !== null) return null;
+  const hash = createHash(algorithm);
+  for (const digest of classes) hash.update(`${digest}\n`);
+  return `${algorithm}:${hash.digest("hex")}`;
+}
