@@ -23,6 +23,18 @@ describe("scanning", () => {
     expect(scanWatchLine(spaced)?.object.meta).toEqual({ uid: "a", resourceVersion: null });
   });
 
+  test("managed fields are emptied, and nothing else", () => {
+    const fields = [{ manager: "kubelet", fieldsV1: { 'f:"[{': {} } }];
+    const meta = { managedFields: fields, uid: "u", resourceVersion: "1", labels: { managedFields: "kept" } };
+    const object = { metadata: meta, spec: { managedFields: [1] }, tail: "é" };
+    const emptied = { ...object, metadata: { ...meta, managedFields: [] } };
+    expect(text(scanWatchLine(line({ type: "ADDED", object }))?.object.bytes)).toEqual(emptied);
+    const odd = { metadata: { ...meta, managedFields: null } };
+    const page = scanListPage(line({ items: [object, odd, object], metadata: { resourceVersion: "9" } }));
+    expect(page?.items.map((item) => text(item?.bytes))).toEqual([emptied, odd, emptied]);
+    expect(page?.resourceVersion).toBe("9");
+  });
+
   test("anything cut short, without identity or of another type is nothing, and nothing hangs or throws", () => {
     const whole = line({
       type: "ADDED",

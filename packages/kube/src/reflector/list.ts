@@ -1,6 +1,6 @@
 import { TrawlerError } from "@trawler/plugin-api";
 import { isExpired, isRecord } from "../api/errors.ts";
-import { wholeAnswer } from "../api/whole.ts";
+import { type AnswerRoom, wholeAnswer } from "../api/whole.ts";
 import { objectMeta, parseListPage } from "./event.ts";
 import { type ScannedObject, scanListPage } from "./scan.ts";
 import type { Entry } from "./store.ts";
@@ -49,6 +49,8 @@ async function listOnce<T>(
   let next: string | null = null;
   let pages = 0;
   let malformed = 0;
+  // Page by page nothing of a page is needed once it was reported.
+  const room: AnswerRoom | undefined = options.byPage === true ? { bytes: Buffer.alloc(0) } : undefined;
   do {
     const request: PageRequest = {
       what,
@@ -62,7 +64,7 @@ async function listOnce<T>(
       timeout: options.requestTimeout ?? 30_000,
       maxBytes: options.maxPageBytes ?? 128 * 1024 * 1024,
     };
-    const page: ReadPage<T> | null = await readPage(options, request);
+    const page: ReadPage<T> | null = await readPage(options, request, room);
     if (page?.resourceVersion == null) throw new TrawlerError("TRAWLER_UNAVAILABLE", `${what}: the answer is no list`);
     if (page.next !== null && page.next === next) {
       throw new TrawlerError("TRAWLER_UNAVAILABLE", `${what}: the server repeats a page`);
@@ -96,12 +98,16 @@ interface ReadPage<T> {
   readonly items: readonly (ReadItem<T> | null)[];
 }
 
-async function readPage<T>(options: ReflectorOptions<T>, request: PageRequest): Promise<ReadPage<T> | null> {
+async function readPage<T>(
+  options: ReflectorOptions<T>,
+  request: PageRequest,
+  room: AnswerRoom | undefined,
+): Promise<ReadPage<T> | null> {
   if (options.raw === undefined) {
     const page = parseListPage(await options.client.get(request));
     return page === null ? null : { ...page, items: page.items.map((item) => readObject(options, item)) };
   }
-  const page = scanListPage(await wholeAnswer(options.client, request));
+  const page = scanListPage(await wholeAnswer(options.client, request, room));
   if (page === null) return null;
   return { ...page, items: page.items.map((item) => (item === null ? null : readScanned(options, item))) };
 }

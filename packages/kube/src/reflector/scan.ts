@@ -1,6 +1,9 @@
 import type { ObjectMeta } from "./event.ts";
 
-/** An object that was found in a text, not parsed: its bytes, and what they say of its identity. */
+/**
+ * An object that was found in a text, not parsed: its bytes, and what they say of its identity. Its managed fields, a
+ * third of it that nobody asks for, are gone from the bytes.
+ */
 export interface ScannedObject {
   readonly meta: ObjectMeta;
   readonly bytes: Uint8Array;
@@ -25,13 +28,22 @@ const CLOSE_OBJECT = 0x7d;
 /** Takes the value that begins at a place, and tells where it ends. */
 type Visit = (key: string, at: number) => number;
 
+/** Where an object stands; `managed`: the value of its managed fields. */
+interface Found {
+  readonly meta: ObjectMeta;
+  readonly start: number;
+  readonly end: number;
+  readonly managed: readonly [number, number] | null;
+}
+
 /**
  * Reads identity and bounds from JSON in one pass, without making objects of it: the rest is somebody else's to parse.
  * It accepts more than JSON; whoever parses the bytes must be ready for that. -1 stands for "cut short".
  */
-function scanObject(bytes: Buffer, at: number): { readonly found: ScannedObject | null; readonly end: number } {
+function scanObject(bytes: Buffer, at: number): { readonly found: Found | null; readonly end: number } {
   let uid: unknown;
   let resourceVersion: unknown;
+  let managed: readonly [number, number] | null = null;
   const end = eachMember(bytes, at, (key, from) =>
     key !== "metadata"
       ? skipValue(bytes, from)
@@ -39,20 +51,30 @@ function scanObject(bytes: Buffer, at: number): { readonly found: ScannedObject 
           const to = skipValue(bytes, value);
           if (to !== -1 && name === "uid") uid = parse(bytes, value, to);
           if (to !== -1 && name === "resourceVersion") resourceVersion = parse(bytes, value, to);
+          if (to !== -1 && name === "managedFields" && bytes[value] === OPEN_LIST) managed = [value, to];
           return to;
         }),
   );
   if (end === -1 || typeof uid !== "string" || uid === "" || uid.length > 256) return { found: null, end };
   const version = typeof resourceVersion === "string" && resourceVersion !== "" ? resourceVersion : null;
-  return { found: { meta: { uid, resourceVersion: version }, bytes: bytes.subarray(at, end) }, end };
+  return { found: { meta: { uid, resourceVersion: version }, start: at, end, managed }, end };
 }
 
-/** One line of a watch that carries an object; null where it is of another type, or not to be understood. */
+/** Empties the managed fields by moving up what stands behind them, in place. */
+function take(bytes: Buffer, { meta, start, end, managed }: Found): ScannedObject {
+  if (managed === null) return { meta, bytes: bytes.subarray(start, end) };
+  const [from, to] = managed;
+  bytes[from + 1] = CLOSE_LIST;
+  bytes.copyWithin(from + 2, to, end);
+  return { meta, bytes: bytes.subarray(start, end - (to - from - 2)) };
+}
+
+/** One line of a watch that carries an object; null where it is of another type, or not to be understood. Takes the bytes over. */
 export function scanWatchLine(
   line: Buffer,
 ): { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: ScannedObject } | null {
   let type: unknown;
-  let object: ScannedObject | null = null;
+  let object: Found | null = null;
   const end = eachMember(line, skipSpace(line, 0), (key, at) => {
     if (key === "object" && line[at] === OPEN_OBJECT) {
       const scanned = scanObject(line, at);
@@ -64,10 +86,11 @@ export function scanWatchLine(
     return to;
   });
   if (end === -1 || object === null || skipSpace(line, end) !== line.length) return null;
-  return type === "ADDED" || type === "MODIFIED" || type === "DELETED" ? { type, object } : null;
+  if (type !== "ADDED" && type !== "MODIFIED" && type !== "DELETED") return null;
+  return { type, object: take(line, object) };
 }
 
-/** One page of a list; null where it is none. */
+/** One page of a list; null where it is none. Takes the bytes over. */
 export function scanListPage(body: Buffer): ScannedPage | null {
   const items: (ScannedObject | null)[] = [];
   let metadata: unknown;
@@ -93,7 +116,7 @@ function eachItem(bytes: Buffer, start: number, items: (ScannedObject | null)[])
   for (;;) {
     if (bytes[at] === OPEN_OBJECT) {
       const { found, end } = scanObject(bytes, at);
-      items.push(found);
+      items.push(found === null ? null : take(bytes, found));
       at = end;
     } else {
       items.push(null);

@@ -119,8 +119,9 @@ export interface ReflectorOptions<T> {
   /** Makes what is kept of an object, at once; null sets it aside as malformed. */
   transform(object: RawObject, meta: ObjectMeta): T | null;
   /**
-   * Asked instead of `transform`, with the object's bytes as they came: nothing but its identity is parsed then. The
-   * bytes may be no JSON, and are a part of a larger buffer.
+   * Asked instead of `transform`, with the object's bytes as they came, but for its managed fields: nothing but its
+   * identity is parsed then. The bytes may be no JSON. They are a part of a larger buffer, and with `byPage` that of a
+   * list is used again for its next page: copy what is to stay.
    */
   raw?(bytes: Uint8Array, meta: ObjectMeta): T | null;
   readonly handler: ReflectorHandler<T>;
