@@ -1,3 +1,4 @@
+export { milliseconds } from "./duration.ts";
 export {
   type Endpoint,
   type Endpoints,
@@ -7,5 +8,6 @@ export {
   type Server,
   type Sighting,
 } from "./endpoints.ts";
+export { type Failure, failureOf, STATES, type State, tell } from "./failure.ts";
 export { type Answer, get, type Question } from "./http.ts";
 export { locate } from "./locate.ts";

@@ -122,6 +122,7 @@ const ROWS: readonly Row[] = [
     "Reads connections and requests of nginx from its status page.",
     () => import("@trawler/crawler-nginx"),
   ],
+  ["crawler", "prometheus", "Reads chosen series of the metrics endpoint that a pod's annotation names.", () => import("@trawler/crawler-prometheus")],
   [
     "emitter",
     "kafka",
