@@ -9,6 +9,8 @@ export interface FakeCluster extends AsyncDisposable {
   readonly made: readonly string[];
   /** Requests that change something. */
   readonly writes: readonly string[];
+  /** Paths that were read, lists among them. */
+  readonly reads: readonly string[];
   /** Waited for before an object is made; its name is given. */
   gate: (name: string) => Promise<void> | undefined;
   /** The status that the creation of this name gets instead. */
@@ -25,6 +27,7 @@ export async function fakeCluster(): Promise<FakeCluster> {
   const objects = new Map<string, Readonly<Record<string, unknown>>>();
   const made: string[] = [];
   const writes: string[] = [];
+  const reads: string[] = [];
   let uid = 0;
 
   const create = async (path: string, body: string): Promise<[number, object]> => {
@@ -59,7 +62,8 @@ export async function fakeCluster(): Promise<FakeCluster> {
       return [201, { status: { allowed: cluster.allow(verb, resource) } }];
     }
     if (url.searchParams.get("dryRun") === "All") return [201, JSON.parse(body)];
-    if (incoming.method !== "GET") writes.push(`${incoming.method} ${url.pathname}`);
+    if (incoming.method === "GET") reads.push(url.pathname);
+    else writes.push(`${incoming.method} ${url.pathname}`);
     if (incoming.method === "POST") return create(url.pathname, body);
     const key = `${parts[4]}/${parts[6]}`;
     if (incoming.method === "DELETE") return remove(key, body);
@@ -82,6 +86,7 @@ export async function fakeCluster(): Promise<FakeCluster> {
     objects,
     made,
     writes,
+    reads,
     gate: () => undefined,
     refuse: () => undefined,
     allow: () => true,

@@ -53,6 +53,7 @@ const planned = (plural: string, group = "") => ({
   wave: 0,
   body: {},
   existing: false,
+  unjudged: null,
 });
 
 test("P8: counts are added up against the quota, with what is used already", () => {

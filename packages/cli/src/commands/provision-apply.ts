@@ -11,6 +11,7 @@ import {
 } from "@trawler/provision";
 import type { World } from "../world.ts";
 import { type ClusterOptions, openCluster, openFolder, REFUSED } from "./provision-cluster.ts";
+import { findInventory } from "./provision-inventory.ts";
 import { conduct, type OutputOptions } from "./provision-run.ts";
 import { processFiles, type TemplateOptions, templateFiles, writeFaults } from "./provision-template.ts";
 
@@ -45,6 +46,8 @@ export async function apply(options: ApplyOptions, world: World): Promise<number
     await refuse(result.findings, template, options, world);
     return REFUSED;
   }
+  // A wrong one is told before anything is written down.
+  if (options.inventory !== undefined) await findInventory(options, cluster, world);
   const settings = {
     until: options.until,
     rollback: options.rollback ?? null,

@@ -3,12 +3,14 @@ import { type Command, Option } from "commander";
 import type { World } from "../world.ts";
 import type { CommandHelp } from "./inventory.ts";
 import type { ApplyOptions } from "./provision-apply.ts";
-import { namesService, type ServiceOptions } from "./provision-client.ts";
 import type { ClusterOptions } from "./provision-cluster.ts";
 import { accessOptions, choice, duration, parallel, placeOptions, templateOptions } from "./provision-options.ts";
 import type { OutputOptions } from "./provision-run.ts";
+import { namesService, type ServiceOptions } from "./provision-service.ts";
 
 type InstanceOptions = ClusterOptions & OutputOptions & ServiceOptions;
+
+const INVENTORY = "folder of the running inventory that is told; default: the one of this host, if any";
 
 type Action = "status" | "logs" | "resume" | "cancel" | "rollback" | "retireRun";
 
@@ -30,6 +32,7 @@ export function addProvisionRuns(
   )
     .option("--detach", "hand it to a service (trawl provision serve), print the instance's id, and end")
     .addOption(choice("--until <goal>", "what to wait for", ["created", "inventory", "ready"], "created"))
+    .option("--inventory <folder>", INVENTORY)
     .addOption(
       new Option("--rollback <policy>", "remove what was created, after a failure").choices(["auto", "never", "ask"]),
     )
@@ -99,7 +102,7 @@ export function addProvisionRuns(
   const resume = named("resume", "Go on with a run that was cut off, or that left objects out.", [
     "trawl provision resume 01kd",
     "create what is missing; what is there stays as it is",
-  ]);
+  ]).option("--inventory <folder>", INVENTORY);
   on(resume, (module) => module.resume);
   const cancel = named("cancel", "Stop a run as a failure would; one that was cut off is rolled back.", [
     "trawl provision cancel 01kd",
@@ -125,7 +128,7 @@ function cluster(command: Command): Command {
 }
 
 /** The options of commands that a service may carry out. */
-export function service(command: Command): Command {
+function service(command: Command): Command {
   return command
     .addOption(
       new Option("--server <url>", "a service that does it; default $TRAWLER_PROVISION_SERVER").conflicts([

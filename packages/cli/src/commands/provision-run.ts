@@ -13,10 +13,11 @@ import {
 import { StopSignal } from "../signals.ts";
 import type { World } from "../world.ts";
 import { type ClusterOptions, exitCode, openCluster } from "./provision-cluster.ts";
+import { findInventory, type InventoryOptions } from "./provision-inventory.ts";
 import { progress } from "./provision-progress.ts";
 import { formatReport } from "./provision-report.ts";
 
-export interface OutputOptions {
+export interface OutputOptions extends InventoryOptions {
   readonly output?: "table" | "json";
   /** Secrets in the template's message. */
   readonly showSecrets?: boolean;
@@ -57,7 +58,8 @@ export async function conduct(
   }, CANCEL_POLL);
   const watcher = progress(world);
   try {
-    const context = new Context({ cluster, journal, clock: world.clock, cancel: cancel.signal, watcher });
+    const inventory = action === "work" || action === "resume" ? await findInventory(options, cluster, world) : null;
+    const context = new Context({ cluster, journal, clock: world.clock, cancel: cancel.signal, watcher, inventory });
     const message = context.sealed?.message ?? null;
     const report = await perform(context, action, stop.signal, world);
     watcher.end();

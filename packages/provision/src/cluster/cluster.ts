@@ -2,7 +2,7 @@ import type { ApiCall, ApiClient } from "@trawler/kube";
 import type { JsonMap } from "../json.ts";
 import { groupPath, parseResourceList } from "./discovery.ts";
 import { noAnswer, refusal } from "./error.ts";
-import { isRecord, listOf, recordOf } from "./read.ts";
+import { isRecord, listOf, metadataOf, recordOf } from "./read.ts";
 import type { Outcome, ResourceType } from "./types.ts";
 
 export interface Selection {
@@ -28,6 +28,12 @@ export class Cluster {
 
   get server(): string {
     return this.#client.target.server.host;
+  }
+
+  /** What tells this cluster from others: the uid of namespace kube-system; null where we may not read it. */
+  async uid(): Promise<string | null> {
+    const outcome = await this.#call("get a namespace", { ...READ, path: "/api/v1/namespaces/kube-system" });
+    return outcome.ok ? metadataOf(outcome.object).uid : null;
   }
 
   /** Null where the server does not know the kind. Asks once for each group and version. */

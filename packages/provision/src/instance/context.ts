@@ -6,6 +6,7 @@ import type { Journal, LogData, Sealed } from "../journal/journal.ts";
 import type { Item, Run } from "../journal/record.ts";
 import { titleOf } from "../report/names.ts";
 import { redactor } from "../template/redact.ts";
+import type { Inventory } from "../wait/inventory.ts";
 import { WORDS } from "./words.ts";
 
 export interface Watcher {
@@ -24,6 +25,8 @@ export interface ContextOptions {
   /** Aborts: this process leaves the run as it is, to be resumed. Whatever would change it throws from then on. */
   readonly halt?: AbortSignal;
   readonly watcher?: Watcher;
+  /** A running inventory that is told of what was made. Default: there is none. */
+  readonly inventory?: Inventory | null;
 }
 
 /** One run at work: what is known of it, and the only way to change that. Every change is in the journal first. */
@@ -33,6 +36,7 @@ export class Context {
   readonly clock: Clock;
   readonly cancel: AbortSignal;
   readonly pace: Pace;
+  readonly inventory: Inventory | null;
   readonly sealed: Sealed | null;
   readonly redact: (text: string) => string;
   readonly #watcher: Watcher;
@@ -46,6 +50,7 @@ export class Context {
     this.clock = options.clock;
     this.cancel = options.cancel;
     this.pace = new Pace(() => options.clock.monotonic() * 1000);
+    this.inventory = options.inventory ?? null;
     this.sealed = options.journal.sealed;
     this.redact = redactor(this.sealed?.secrets ?? []);
     this.#watcher = options.watcher ?? {};

@@ -3,6 +3,7 @@ import type { Report, RollbackPolicy, RunState } from "../journal/record.ts";
 import { conclude } from "../report/outcome.ts";
 import { leftoversOf, rollBack } from "../rollback/rollback.ts";
 import { collectEvidence } from "../wait/evidence.ts";
+import { handOver } from "../wait/inventory.ts";
 import { waitFor } from "../wait/wait.ts";
 import type { Context } from "./context.ts";
 
@@ -26,6 +27,8 @@ export async function work(context: Context, { resumed, ask }: WorkOptions): Pro
     evidence: [],
   });
   const created = await createAll(context, resumed, AbortSignal.timeout(settings.createTimeout));
+  // Where it is waited for, that is the hand-over.
+  if (created && settings.until !== "inventory") await handOver(context);
   let reached = created;
   if (created && settings.until !== "created") {
     context.setRun({ state: "WAITING" });
@@ -49,7 +52,8 @@ function finish(context: Context, reached: boolean, result: Awaited<ReturnType<t
   const rollback = result === "complete" || result === "incomplete" ? result : null;
   const end = conclude({ items: context.items, reached, rollback });
   const leftovers = rollback === null && !reached ? leftoversOf(context.items) : reached ? [] : context.run.leftovers;
-  context.setRun({ ...end, leftovers, endedAt: context.now() });
+  // What came too late to stop it was no failure.
+  context.setRun({ ...end, ...(reached && { headline: null }), leftovers, endedAt: context.now() });
   if (isFinal(end.state)) context.journal.forget();
   return { ...context.run, objects: context.items };
 }

@@ -1,16 +1,18 @@
 import { sleep } from "@trawler/kube";
+import { errorCode, errorMessage } from "@trawler/plugin-api";
 import { ownError } from "../cluster/error.ts";
 import { metadataOf } from "../cluster/read.ts";
 import { parallel } from "../create/parallel.ts";
 import type { Context } from "../instance/context.ts";
 import type { Item } from "../journal/record.ts";
 import { titleOf } from "../report/names.ts";
+import { targetOf } from "./inventory.ts";
 import { type Readiness, readinessOf } from "./readiness.ts";
 
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 2_000;
 
-/** How an object is seen: `inventory` asks for no more than that the very object is there. */
+/** What is waited for: `inventory` = a running inventory has the very object, or else that it is there. */
 export type Goal = "inventory" | "ready";
 
 /**
@@ -25,7 +27,7 @@ export async function waitFor(context: Context, goal: Goal, deadline: AbortSigna
   for (const index of open) context.set(index, { ready: false, error: null });
   for (let pause = FIRST_PAUSE; open.size > 0 && !halt.aborted; pause = Math.min(pause * 1.5, LONGEST_PAUSE)) {
     await parallel([...open], context.run.settings.parallel, async (index) => {
-      const readiness = await look(context, context.item(index), goal);
+      const readiness = await look(context, context.item(index), goal, halt);
       if (readiness.state === "ready") context.set(index, { ready: true, error: null });
       else
         context.set(index, { error: ownError(readiness.state === "failed" ? "NotReady" : "Waiting", readiness.why) });
@@ -50,13 +52,26 @@ export async function waitFor(context: Context, goal: Goal, deadline: AbortSigna
   return false;
 }
 
-async function look({ cluster }: Context, item: Item, goal: Goal): Promise<Readiness> {
-  const outcome = await cluster.read(item.type, item.namespace, item.name ?? "");
+async function look(context: Context, item: Item, goal: Goal, halt: AbortSignal): Promise<Readiness> {
+  const kept = goal === "inventory" ? await inInventory(context, item, halt) : null;
+  if (kept?.state === "ready") return kept;
+  const outcome = await context.cluster.read(item.type, item.namespace, item.name ?? "");
   if (!outcome.ok) {
     if (outcome.error.code === 404) return { state: "failed", why: "it was deleted meanwhile" };
     if (outcome.error.code === 403) return { state: "failed", why: outcome.error.message };
     return { state: "waiting", why: outcome.error.message };
   }
   if (metadataOf(outcome.object).uid !== item.uid) return { state: "failed", why: "it was replaced meanwhile" };
-  return goal === "ready" ? readinessOf(item.type.kind, outcome.object) : { state: "ready" };
+  return kept ?? (goal === "ready" ? readinessOf(item.type.kind, outcome.object) : { state: "ready" });
+}
+
+/** Null where no inventory runs that follows the kind: then a look at the object itself has to do. */
+async function inInventory({ inventory }: Context, item: Item, halt: AbortSignal): Promise<Readiness | null> {
+  if (inventory?.follows(item.type) !== true) return null;
+  try {
+    const uid = await inventory.refresh(targetOf(item), halt);
+    return uid === item.uid ? { state: "ready" } : { state: "waiting", why: "the inventory does not have it yet" };
+  } catch (error) {
+    return errorCode(error) === "TRAWLER_UNAVAILABLE" ? null : { state: "waiting", why: errorMessage(error) };
+  }
 }

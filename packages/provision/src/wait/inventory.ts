@@ -1,0 +1,47 @@
+import { errorMessage } from "@trawler/plugin-api";
+import type { ResourceType } from "../cluster/types.ts";
+import { parallel } from "../create/parallel.ts";
+import type { Context } from "../instance/context.ts";
+import type { Item } from "../journal/record.ts";
+import { titleOf } from "../report/names.ts";
+
+/** A running inventory of the same cluster. It reads the one object that it is asked for, never a list of all. */
+export interface Inventory {
+  /** Whether it follows objects of this kind. */
+  follows(type: ResourceType): boolean;
+  /**
+   * Has it read one object anew and keep it. The uid that it has then; null where it sees none of that name. Throws
+   * TRAWLER_UNAVAILABLE where it runs no more.
+   */
+  refresh(
+    target: { readonly kind: string; readonly namespace: string | null; readonly name: string },
+    signal: AbortSignal,
+  ): Promise<string | null>;
+}
+
+/** Milliseconds for all objects: the inventory follows the cluster by itself too. */
+const HAND_OVER = 5_000;
+
+/** Tells a running inventory of the objects that were made. What it does not take is no failure of the run. */
+export async function handOver(context: Context): Promise<void> {
+  const { inventory } = context;
+  if (inventory === null) return;
+  const signal = AbortSignal.any([context.cancel, AbortSignal.timeout(HAND_OVER)]);
+  const made = context.items.filter(({ status, type }) => status === "created" && inventory.follows(type));
+  await parallel(
+    made,
+    context.run.settings.parallel,
+    async (item) => {
+      try {
+        await inventory.refresh(targetOf(item), signal);
+      } catch (error) {
+        context.log(`${titleOf(item)}: not handed to the inventory: ${errorMessage(error)}`);
+      }
+    },
+    () => signal.aborted,
+  );
+}
+
+export function targetOf({ type, namespace, name }: Item): Parameters<Inventory["refresh"]>[0] {
+  return { kind: type.kind, namespace, name: name ?? "" };
+}
