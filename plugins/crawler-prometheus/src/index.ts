@@ -39,7 +39,7 @@ export default defineCrawler({
     maxSeries: z.int().min(1).max(2_000).default(200).describe("Most series of one pod in a frame."),
     custom: z
       .boolean()
-      .default(true)
+      .default(false)
       .describe("Also heed prometheus.io/scrape, prometheus.io/port and prometheus.io/path."),
     timeout: z.string().regex(DURATION).default("2s").describe("Time for one endpoint, connecting included."),
   }),

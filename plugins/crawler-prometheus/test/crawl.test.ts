@@ -43,10 +43,13 @@ test("a pod that asks for nothing is not asked", async () => {
   );
 });
 
-test("the custom annotations are heeded, unless the settings say otherwise", async () => {
+test("the custom annotations are heeded where the settings say so", async () => {
   const annotations = { "prometheus.io/scrape": "true", "prometheus.io/port": "9100" };
-  expect((await crawl({ annotations })).names).toEqual(["9100/shop_orders_total", "9100/shop_carts"]);
-  expect(await crawl({ annotations, config: { custom: false } })).toMatchObject({ features: [] });
+  expect((await crawl({ annotations, config: { custom: true } })).names).toEqual([
+    "9100/shop_orders_total",
+    "9100/shop_carts",
+  ]);
+  expect(await crawl({ annotations })).toMatchObject({ features: [] });
 });
 
 test("our own annotation chooses port, path and series", async () => {
