@@ -8,7 +8,7 @@ import {
 } from "@trawler/plugin-api";
 
 /** Entries that are looked at below one folder. */
-const LOOKED_AT = 200_000;
+const LOOKED_AT = 50_000;
 /** Bytes that a link's file is compared by: what it leads to may change while the link does not. */
 const COMPARED = 1_048_576;
 
