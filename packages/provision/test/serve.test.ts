@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createApiClient, tokenTarget } from "@trawler/kube";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { newInstance } from "../src/journal/instance.ts";
 import { Serving, TOKEN, templateOf, until, WITH_SECRET } from "./serving.ts";
@@ -174,6 +175,40 @@ test("cancel undoes what was made; rollback, retire and resume say what they wou
     expect((await serving.request("POST", `/v1/instances/0123456789abcdefghjkmnpqrs/${action}`)).status).toBe(404);
   }
   expect((await serving.request("GET", "/v1/instances/..%2f..%2fetc")).status).toBe(400);
+});
+
+test("a cancellation that comes too late to stop anything is no failure, and is not told as one", async () => {
+  const go = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  serving.cluster.gate = () => {
+    reached.resolve();
+    return go.promise;
+  };
+  const { instance } = (await serving.request("POST", "/v1/instances", create(["a"]))).body;
+  await reached.promise;
+  expect((await serving.request("POST", `/v1/instances/${instance}/cancel`)).status).toBe(202);
+  go.resolve();
+  expect(await ended(instance)).toMatchObject({ state: "SUCCEEDED", headline: null, rollback: "notNeeded" });
+});
+
+test("a cluster that is away: 503, come again, and the same instance may be asked for again", async () => {
+  const instance = newInstance(Date.now());
+  await serving.stop();
+  const client = createApiClient({ target: tokenTarget({ server: "http://127.0.0.1:1" }) });
+  await serving.start({ client });
+  for (const path of ["/v1/instances", "/v1/plan"]) {
+    const body = path === "/v1/plan" ? create(["a"], { server: true }) : create(["a"], { instance });
+    const away = await serving.request("POST", path, body);
+    expect([away.status, away.body["code"], away.headers.get("retry-after")]).toEqual([
+      503,
+      "TRAWLER_UNAVAILABLE",
+      "5",
+    ]);
+  }
+  await serving.stop();
+  await serving.start();
+  expect((await serving.request("POST", "/v1/instances", create(["a"], { instance }))).status).toBe(202);
+  expect((await ended(instance))["state"]).toBe("SUCCEEDED");
 });
 
 test("a PARTIAL run is gone on with, or rolled back", async () => {

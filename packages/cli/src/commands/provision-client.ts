@@ -1,20 +1,10 @@
-import { readFile } from "node:fs/promises";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
 import { errorCode, errorMessage, TrawlerError } from "@trawler/plugin-api";
 import type { ErrorBody } from "@trawler/provision";
 import { VERSION } from "../version.ts";
-import type { World } from "../world.ts";
-
-/** Options of commands that may speak to a service instead of doing it themselves. */
-export interface ServiceOptions {
-  readonly server?: string;
-  readonly tokenFile?: string;
-  readonly ca?: string;
-  /** The service's own configuration, for a command on the same host. */
-  readonly config?: string;
-}
+import { eventsOf, type ServedEvent } from "./provision-events.ts";
 
 export interface Answer {
   readonly status: number;
@@ -23,62 +13,8 @@ export interface Answer {
   readonly retryAfter: number | null;
 }
 
-export interface ServedEvent {
-  readonly id: number;
-  readonly type: string;
-  readonly data: unknown;
-}
-
-/** Whether the command line or the environment names a service; a cluster or a folder that is named comes first. */
-export function namesService(
-  options: ServiceOptions & { readonly state?: string; readonly kubeconfig?: string },
-  { env }: World,
-): boolean {
-  if (options.server !== undefined || options.config !== undefined) return true;
-  return Boolean(env["TRAWLER_PROVISION_SERVER"]) && options.state === undefined && options.kubeconfig === undefined;
-}
-
-/** Throws TRAWLER_CONFIG_INVALID where no service is named, or its token cannot be read. */
-export async function openService(options: ServiceOptions, world: World): Promise<ServiceClient> {
-  const { env } = world;
-  const own = options.config === undefined ? null : await fromSettings(options.config, world);
-  const text = options.server ?? own?.url ?? env["TRAWLER_PROVISION_SERVER"] ?? "";
-  const url = URL.parse(text);
-  if (url === null || !["http:", "https:"].includes(url.protocol)) {
-    const found = text === "" ? "no service is named" : "the service's address is no http or https URL";
-    throw new TrawlerError(
-      "TRAWLER_CONFIG_INVALID",
-      `${found}: --server https://HOST:9469, or TRAWLER_PROVISION_SERVER`,
-    );
-  }
-  const tokenFile = options.tokenFile ?? own?.tokenFile ?? env["TRAWLER_PROVISION_TOKEN_FILE"];
-  const token = tokenFile ? await read(tokenFile) : (own?.token ?? env["TRAWLER_PROVISION_TOKEN"] ?? null);
-  const ca = options.ca ?? own?.ca ?? env["TRAWLER_PROVISION_CA"];
-  return new ServiceClient(url, token === null ? null : token.trim(), ca ? await read(ca) : null);
-}
-
-interface OwnService {
-  readonly url: string;
-  readonly token: string | null;
-  readonly tokenFile: string | undefined;
-  readonly ca: string | undefined;
-}
-
-async function fromSettings(config: string, world: World): Promise<OwnService> {
-  const { serveSettings } = await import("./provision-serve-settings.ts");
-  const { http, token, tls } = await serveSettings({ config }, world);
-  const host = http.address.includes(":") ? `[${http.address}]` : http.address;
-  return {
-    url: `${tls === null ? "http" : "https"}://${host}:${http.port}`,
-    token: token !== null && "text" in token ? token.text : null,
-    tokenFile: token !== null && "file" in token ? token.file : undefined,
-    ca: tls?.certificate,
-  };
-}
-
 const TIMEOUT = 120_000;
 const MOST_ANSWER = 64 * 1024 ** 2;
-const MOST_EVENT = 4 * 1024 ** 2;
 /** Attempts that come to no answer, or to one that asks to come again: a service that starts again is back by then. */
 const TRIES = 3;
 export const MANY_TRIES = 6;
@@ -99,7 +35,7 @@ export class ServiceClient {
    * One request that may be sent again: what changes something is named by an instance. Throws TRAWLER_UNAVAILABLE where
    * there is no answer, TRAWLER_DENIED where the token is not taken; other answers are handed over.
    */
-  async request(method: "GET" | "POST", path: string, body?: object, tries = TRIES): Promise<Answer> {
+  async request(method: "GET" | "POST", path: string, body?: object, tries: number = TRIES): Promise<Answer> {
     const text = body === undefined ? null : JSON.stringify(body);
     for (let attempt = 1; ; attempt++) {
       let wait = Math.min(500 * 2 ** attempt, 10_000) * (0.5 + Math.random() / 2);
@@ -234,26 +170,6 @@ function parse(text: string): unknown {
   }
 }
 
-async function* eventsOf(response: IncomingMessage): AsyncGenerator<ServedEvent> {
-  let rest = "";
-  response.setEncoding("utf8");
-  for await (const part of response) {
-    const blocks = `${rest}${part}`.split("\n\n");
-    rest = blocks.pop() ?? "";
-    if (rest.length > MOST_EVENT) throw new TrawlerError("TRAWLER_LIMIT", "an event of the service is too large");
-    for (const block of blocks) {
-      const fields = new Map<string, string>();
-      for (const line of block.split("\n")) {
-        const colon = line.indexOf(":");
-        if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1).trimStart());
-      }
-      const data = fields.get("data");
-      if (data === undefined) continue;
-      yield { id: Number(fields.get("id") ?? 0), type: fields.get("event") ?? "message", data: parse(data) };
-    }
-  }
-}
-
 function unreachable(url: URL, error: Error): TrawlerError {
   const code = errorCode(error) ?? "";
   // Codes of OpenSSL's verification, and Node's own of the name.
@@ -262,10 +178,4 @@ function unreachable(url: URL, error: Error): TrawlerError {
     return new TrawlerError("TRAWLER_DENIED", `${url.origin} is not trusted (${code}): ${mend}`);
   }
   return new TrawlerError("TRAWLER_UNAVAILABLE", `cannot reach ${url.origin}: ${code || error.message}`);
-}
-
-async function read(path: string): Promise<string> {
-  return readFile(path, "utf8").catch((error: unknown) => {
-    throw new TrawlerError("TRAWLER_CONFIG_INVALID", `cannot read ${path}: ${errorMessage(error)}`);
-  });
 }

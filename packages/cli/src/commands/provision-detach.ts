@@ -2,8 +2,9 @@ import { TrawlerError } from "@trawler/plugin-api";
 import { type Accepted, type CreateRequest, newInstance, type RunSettings } from "@trawler/provision";
 import type { World } from "../world.ts";
 import type { ApplyOptions } from "./provision-apply.ts";
-import { errorBody, failureOf, MANY_TRIES, openService, type ServiceOptions } from "./provision-client.ts";
+import { errorBody, failureOf, MANY_TRIES } from "./provision-client.ts";
 import { REFUSED } from "./provision-cluster.ts";
+import { openService, type ServiceOptions } from "./provision-service.ts";
 import { processFiles, templateFiles, writeFaults } from "./provision-template.ts";
 import { readValues } from "./provision-values.ts";
 

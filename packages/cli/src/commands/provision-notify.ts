@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { makeKafka } from "@trawler/inventory";
 import { errorMessage, type Logger } from "@trawler/plugin-api";
-import { logNotifier, type Notifier, webhookNotifier } from "@trawler/provision";
+import { logNotifier, NOTIFICATION_SCHEMA, type Notifier, webhookNotifier } from "@trawler/provision";
 import type { World } from "../world.ts";
 import type { NotifyKafka, ServeSettings } from "./provision-serve-settings.ts";
 
@@ -29,7 +29,7 @@ function kafkaNotifier(settings: NotifyKafka, log: Logger): Notifier {
         try {
           await producer.connect();
           const headers = {
-            "trawler-schema": "trawler.provision/1",
+            "trawler-schema": NOTIFICATION_SCHEMA,
             "trawler-notification-id": id,
             "content-type": "application/json",
           };

@@ -1,11 +1,12 @@
 import type { Accepted, InstanceSummary, Item, Report, Run } from "@trawler/provision";
 import type { World } from "../world.ts";
-import { openService, type ServiceClient, type ServiceOptions } from "./provision-client.ts";
+import type { ServiceClient } from "./provision-client.ts";
 import { exitCode } from "./provision-cluster.ts";
 import { formatList, type LogOptions } from "./provision-instances.ts";
 import { progress } from "./provision-progress.ts";
 import { formatReport } from "./provision-report.ts";
 import type { OutputOptions } from "./provision-run.ts";
+import { openService, type ServiceOptions } from "./provision-service.ts";
 
 /** The commands on instances, done by a service. What they print, and how they end, is the same. */
 type Options = ServiceOptions & OutputOptions;

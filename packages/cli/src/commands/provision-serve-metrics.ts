@@ -1,7 +1,9 @@
-import type { RunState, ServiceStatus } from "@trawler/provision";
+import type { Answered, RunState, ServiceStatus } from "@trawler/provision";
 
 export interface ServeMetrics {
   readonly contentType: string;
+  /** A request was answered. */
+  answered(answered: Answered): void;
   /** A run is over. */
   ended(state: RunState): void;
   text(): Promise<string>;
@@ -20,6 +22,12 @@ export async function createServeMetrics(status: () => ServiceStatus | null): Pr
     labelNames: ["state"],
     registers,
   });
+  const requests = new Counter({
+    name: "trawler_provision_requests_total",
+    help: "Requests that were answered, by route and status.",
+    labelNames: ["method", "route", "status"],
+    registers,
+  });
   const running = gauge("running", "Runs at work.");
   const waiting = gauge("waiting", "Runs that wait for their turn.");
   const faults = gauge("faults", "Runs that were cut off by a fault of the program or the disk.");
@@ -27,6 +35,7 @@ export async function createServeMetrics(status: () => ServiceStatus | null): Pr
   const givenUp = gauge("notifications_given_up", "Notifications that were never taken.");
   return {
     contentType: registry.contentType,
+    answered: ({ method, route, status: code }) => requests.inc({ method, route, status: code }),
     ended: (state) => ends.inc({ state }),
     text: () => {
       const now = status();

@@ -40,6 +40,7 @@ export async function provisionServe(options: ServeOptions, world: World): Promi
     version: VERSION,
     notifiers: notifiersOf(settings, log, world),
     metrics,
+    onAnswer: metrics.answered,
     onEnd: metrics.ended,
   });
   service = started;

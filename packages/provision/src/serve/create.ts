@@ -7,7 +7,7 @@ import type { JournalFolder } from "../journal/folder.ts";
 import { newInstance } from "../journal/instance.ts";
 import type { RunSettings, RunState } from "../journal/record.ts";
 import { preflight } from "../preflight/preflight.ts";
-import type { Finding, Preflight } from "../preflight/types.ts";
+import type { Preflight } from "../preflight/types.ts";
 import { maskTemplate } from "../template/mask.ts";
 import { Refusal } from "./refusal.ts";
 import type { ServiceStore } from "./store.ts";
@@ -34,6 +34,9 @@ export interface Accepted {
   /** The template's message, secrets masked; null where it has none, or where an earlier request began it. */
   readonly message: string | null;
 }
+
+/** Requests that the cluster is asked about at a time. */
+const MOST_CHECKS = 32;
 
 /** Takes requests for instances: checks all that can be checked, writes down what is to be done, and hands it over. */
 export class Creator {
@@ -81,19 +84,9 @@ export class Creator {
       using journal = folder.open(instance, true);
       return { instance, state: journal.run.state, begun: false, event: journal.lastEvent, message: null };
     }
-    if (!worker.hasRoom) throw full();
+    if (!worker.hasRoom || this.#underWay.size >= MOST_CHECKS) throw full();
     const settings: RunSettings = { ...DEFAULT_SETTINGS, ...request.settings };
     const { cluster, result } = await this.check(request, prepared, settings.parallel);
-    const findings = result.findings.map((finding) => clean(finding, prepared));
-    const errors = findings.filter(({ severity }) => severity === "error");
-    if (errors.some(({ check }) => check === "server")) {
-      const message = "the cluster could not be asked: nothing was created";
-      throw new Refusal(503, { code: "TRAWLER_UNAVAILABLE", message, findings }, 5);
-    }
-    if (errors.length > 0) {
-      const message = "the cluster would not take it: nothing was created";
-      throw new Refusal(422, { code: "TRAWLER_REFUSED", message, findings });
-    }
     if (!worker.hasRoom) throw full();
     const { template, namespace } = prepared;
     const { server } = cluster;
@@ -103,7 +96,7 @@ export class Creator {
     return { instance, state: "PENDING", begun: true, event: 0, message: maskTemplate(template).message };
   }
 
-  /** What the cluster says of it. Creates nothing. */
+  /** Asks the cluster. Creates nothing. Throws a Refusal where something stands against it. */
   async check(
     { existing = "fail", order = "kind", dryRun = true }: TemplateRequest,
     { template, namespace, createNamespace }: Prepared,
@@ -111,13 +104,20 @@ export class Creator {
   ): Promise<{ readonly cluster: Cluster; readonly result: Preflight }> {
     const cluster = this.#options.cluster();
     const checks = { namespace, createNamespace, existing, order, dryRun, parallel };
-    return { cluster, result: await preflight(cluster, template.objects, checks) };
+    const { objects, findings: found } = await preflight(cluster, template.objects, checks);
+    // They quote the server, and the server quotes objects.
+    const findings = found.map((finding) => ({ ...finding, message: template.redact(finding.message) }));
+    const errors = findings.filter(({ severity }) => severity === "error");
+    if (errors.some(({ check }) => check === "server")) {
+      const message = "the cluster could not be asked: nothing was created";
+      throw new Refusal(503, { code: "TRAWLER_UNAVAILABLE", message, findings }, 5);
+    }
+    if (errors.length > 0) {
+      const message = "the cluster would not take it: nothing was created";
+      throw new Refusal(422, { code: "TRAWLER_REFUSED", message, findings });
+    }
+    return { cluster, result: { objects, findings } };
   }
-}
-
-/** Findings quote the server, and the server quotes objects. */
-export function clean(finding: Finding, { template }: Prepared): Finding {
-  return { ...finding, message: template.redact(finding.message) };
 }
 
 function full(): Refusal {

@@ -13,6 +13,14 @@ export interface HttpOptions {
   readonly credentials: RotatingCredentials;
   readonly log: Logger;
   readonly version: string;
+  /** A request was answered. `route` is the pattern, never what a client sent. */
+  readonly onAnswer?: (answered: Answered) => void;
+}
+
+export interface Answered {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
 }
 
 /** A template in JSON, with its line breaks and quotes escaped, and the values beside it. */
@@ -29,11 +37,12 @@ const OPEN: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics", "/
 const MOST_FAULTS = 50;
 
 /** The frame of the service: limits, authentication, errors, the log of requests. Routes are added by others. */
-export async function createHttp({ credentials, log, version }: HttpOptions): Promise<FastifyInstance> {
+export async function createHttp({ credentials, log, version, onAnswer }: HttpOptions): Promise<FastifyInstance> {
   const [{ fastify }, { default: swagger }] = await Promise.all([import("fastify"), import("@fastify/swagger")]);
   const { tls } = credentials;
   const app = fastify({
     bodyLimit: MAX_BODY,
+    exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 256 },
     // Faults are told all at once; nothing is turned into what it is not, and nothing is dropped in silence.
     ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: false } },
@@ -68,8 +77,9 @@ export async function createHttp({ credentials, log, version }: HttpOptions): Pr
   });
   app.addHook("onResponse", async (request, reply) => {
     const { method, routeOptions, ip } = request;
-    const fields = { method, route: routeOptions.url ?? null, status: reply.statusCode, from: ip };
-    log.debug({ ...fields, milliseconds: Math.round(reply.elapsedTime) }, "request");
+    const answered = { method, route: routeOptions.url ?? "unknown", status: reply.statusCode };
+    onAnswer?.(answered);
+    log.debug({ ...answered, from: ip, milliseconds: Math.round(reply.elapsedTime) }, "request");
   });
   app.setNotFoundHandler(() => {
     throw new Refusal(404, { code: "TRAWLER_GONE", message: "there is nothing here; see /openapi.json" });

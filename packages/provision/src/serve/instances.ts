@@ -51,12 +51,11 @@ export class Instances {
   }
 
   open(name: string, readOnly = false): Journal {
-    try {
-      return this.#folder.open(this.#folder.find(name), readOnly);
-    } catch (error) {
-      if (error instanceof Error && error.message.startsWith("several")) throw new Refusal(409, ambiguous(name));
-      throw notFound(`there is no instance ${name}`);
-    }
+    const wanted = name.toLowerCase();
+    const [found, second] = this.#folder.instances().filter((instance) => instance.startsWith(wanted));
+    if (found === undefined) throw notFound(`there is no instance ${name}`);
+    if (second !== undefined) throw new Refusal(409, ambiguous(name));
+    return this.#folder.open(found, readOnly);
   }
 
   isActive(instance: string): boolean {

@@ -194,7 +194,8 @@ export const createBody: object = {
 };
 
 const ref = (name: string): object => ({ $ref: `${name}#` });
-export const problem: object = { description: "Refused.", content: { "application/json": { schema: ref("Error") } } };
+const problem = { description: "Refused.", content: { "application/json": { schema: ref("Error") } } };
+export const REFUSED: Readonly<Record<string, object>> = { "4xx": problem, "5xx": problem };
 
 /** An answer with a shared schema, for a route's `response`. */
 export function answer(description: string, schema: string | object): object {

@@ -9,9 +9,11 @@ import type { Notifier } from "../notify/notifier.ts";
 import { isLoopback } from "./auth.ts";
 import { Creator } from "./create.ts";
 import { type CredentialOptions, RotatingCredentials } from "./credentials.ts";
-import { createHttp } from "./http.ts";
+import { type Answered, createHttp } from "./http.ts";
 import { Instances } from "./instances.ts";
-import { addHealth, addInstances, addTemplates } from "./routes.ts";
+import { addHealth } from "./routes-health.ts";
+import { addInstances } from "./routes-instances.ts";
+import { addTemplates } from "./routes-templates.ts";
 import { ServiceStore } from "./store.ts";
 import { type TemplateSourceOptions, Templates } from "./templates.ts";
 import { Worker, type WorkerStatus } from "./worker.ts";
@@ -33,6 +35,7 @@ export interface ServiceOptions extends CredentialOptions, TemplateSourceOptions
   readonly concurrent: number;
   readonly waiting: number;
   readonly notifiers: readonly Notifier[];
+  readonly onAnswer?: (answered: Answered) => void;
   /** A run is over. */
   readonly onEnd?: (state: RunState) => void;
   readonly metrics: { readonly contentType: string; text(): Promise<string> };

@@ -60,10 +60,10 @@ export class Worker {
     const { server } = this.#options.cluster();
     const tasks = new Map(store.tasks.map(({ instance, action }) => [instance, action]));
     for (const instance of folder.instances()) {
-      if (tasks.has(instance) || folder.isRunning(instance)) continue;
+      if (tasks.has(instance)) continue;
       try {
         using journal = folder.open(instance, true);
-        if (isOver(journal.run.state)) continue;
+        if (isOver(journal.run.state) || folder.isRunning(instance)) continue;
         if (journal.run.server === server) tasks.set(instance, "resume");
         else
           log.warn({ instance, server: journal.run.server }, "a run of another cluster is not over; it is left alone");

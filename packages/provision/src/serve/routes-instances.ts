@@ -1,15 +1,12 @@
 import type { FastifyInstance } from "fastify";
-import { maskTemplate, placed } from "../template/mask.ts";
-import { type Creator, clean } from "./create.ts";
+import type { Creator } from "./create.ts";
 import { sendEvents } from "./events.ts";
 import type { Instances } from "./instances.ts";
 import { Refusal } from "./refusal.ts";
-import { answer, createBody, INSTANCE_PATTERN, listOf, planBody, problem } from "./schemas.ts";
-import type { Templates } from "./templates.ts";
-import type { CreateRequest, PlanRequest } from "./types.ts";
+import { answer, createBody, INSTANCE_PATTERN, listOf, REFUSED } from "./schemas.ts";
+import type { CreateRequest } from "./types.ts";
 
-export interface RouteOptions {
-  readonly templates: Templates;
+export interface InstanceRoutes {
   readonly creator: Creator;
   readonly instances: Instances;
   /** Aborts when the service stops. */
@@ -24,73 +21,13 @@ interface EventsRequest {
 
 const MOST_READERS = 64;
 const PAGE = 50;
-const refused = { "4xx": problem, "5xx": problem };
 const named = {
   type: "object",
   required: ["instance"],
   properties: { instance: { type: "string", pattern: INSTANCE_PATTERN, description: "Its id, or the beginning." } },
 };
 
-export function addTemplates(app: FastifyInstance, { templates, creator }: RouteOptions): void {
-  const tags = ["templates"];
-  const params = { type: "object", properties: { name: { type: "string" } } };
-  app.get("/v1/templates", {
-    schema: {
-      tags,
-      summary: "The templates of the catalogue, good and bad ones",
-      response: { 200: answer("All of them.", listOf("templates", "Template")), ...refused },
-    },
-    handler: async () => ({ templates: await templates.list() }),
-  });
-  app.get<{ Params: { name: string } }>("/v1/templates/:name", {
-    schema: {
-      tags,
-      summary: "One template: what it is, its parameters, what it creates",
-      params,
-      response: { 200: answer("Its description, and its form.", "Template"), ...refused },
-    },
-    handler: async ({ params: { name } }) => {
-      const { entry } = await templates.find(name);
-      const { fields, creates, message } = await templates.dialog(name, "strict");
-      return { ...entry, fields, creates, message };
-    },
-  });
-  app.get<{ Params: { name: string }; Querystring: { mode?: "strict" | "compat" } }>("/v1/templates/:name/dialog", {
-    schema: {
-      tags,
-      summary: "The form of a template: JSON Schema of its answers, and hints of how to show it",
-      params,
-      querystring: {
-        type: "object",
-        additionalProperties: false,
-        properties: { mode: { type: "string", enum: ["strict", "compat"] } },
-      },
-      response: { 200: answer("The form.", "Dialog"), ...refused },
-    },
-    handler: ({ params: { name }, query: { mode = "strict" } }) => templates.dialog(name, mode),
-  });
-  app.post<{ Body: PlanRequest }>("/v1/plan", {
-    schema: {
-      tags,
-      summary: "What a template with values would create. Creates nothing",
-      body: planBody,
-      response: { 200: answer("It could be created, as far as was asked.", "Plan"), ...refused },
-    },
-    handler: async ({ body }) => {
-      const prepared = await templates.prepare(body);
-      const { template, faults, namespace } = prepared;
-      const { objects, parameters, message } = maskTemplate(template);
-      const found = body.server === true ? (await creator.check(body, prepared)).result.findings : [];
-      const findings = found.map((finding) => clean(finding, prepared));
-      if (findings.some(({ severity }) => severity === "error")) {
-        throw new Refusal(422, { code: "TRAWLER_REFUSED", message: "the cluster would not take it", findings });
-      }
-      return { message, namespace, objects: objects.map(placed), parameters, faults, findings };
-    },
-  });
-}
-
-export function addInstances(app: FastifyInstance, { creator, instances, signal }: RouteOptions): void {
+export function addInstances(app: FastifyInstance, { creator, instances, signal }: InstanceRoutes): void {
   const tags = ["instances"];
   let readers = 0;
   app.post<{ Body: CreateRequest; Headers: { "idempotency-key"?: string } }>("/v1/instances", {
@@ -107,7 +44,7 @@ export function addInstances(app: FastifyInstance, { creator, instances, signal 
       response: {
         200: answer("An earlier request began it.", "Accepted"),
         202: answer("It is begun.", "Accepted"),
-        ...refused,
+        ...REFUSED,
       },
     },
     handler: async ({ body, headers }, reply) => {
@@ -137,7 +74,7 @@ export function addInstances(app: FastifyInstance, { creator, instances, signal 
       },
       response: {
         200: answer("A page.", listOf("instances", "Instance", { next: { type: ["string", "null"] } })),
-        ...refused,
+        ...REFUSED,
       },
     },
     handler: async ({ query: { limit, before } }) => instances.list(Number(limit ?? PAGE), before ?? null),
@@ -147,7 +84,7 @@ export function addInstances(app: FastifyInstance, { creator, instances, signal 
       tags,
       summary: "The report of a run: type, id and state of every object",
       params: named,
-      response: { 200: answer("The report.", "Report"), ...refused },
+      response: { 200: answer("The report.", "Report"), ...REFUSED },
     },
     handler: async ({ params }) => instances.report(params.instance),
   });
@@ -166,7 +103,7 @@ export function addInstances(app: FastifyInstance, { creator, instances, signal 
       response: {
         200: { description: "Events.", content: { "text/event-stream": { schema: { type: "string" } } } },
         204: { description: "There are no more.", type: "null" },
-        ...refused,
+        ...REFUSED,
       },
     },
     handler: async ({ params, query, headers }, reply) => {
@@ -207,7 +144,7 @@ export function addInstances(app: FastifyInstance, { creator, instances, signal 
         response: {
           200: answer("There is nothing to do.", "Accepted"),
           202: answer("It will be done; the report says when it is.", "Accepted"),
-          ...refused,
+          ...REFUSED,
         },
       },
       handler: async ({ params }, reply) => {
@@ -221,35 +158,4 @@ export function addInstances(app: FastifyInstance, { creator, instances, signal 
   act("resume", "Go on with a run that left objects out");
   act("rollback", "Remove what a run that did not succeed has left");
   act("retire", "Remove all that a run made");
-}
-
-export interface HealthOptions {
-  /** Null = ready, else why not. */
-  readonly unready: () => string | null;
-  readonly metrics: { readonly contentType: string; text(): Promise<string> };
-}
-
-export function addHealth(app: FastifyInstance, { unready, metrics }: HealthOptions): void {
-  const plain = "text/plain; charset=utf-8";
-  const schema = (summary: string): object => ({ tags: ["service"], summary, security: [] });
-  app.get("/healthz", { schema: schema("The process answers"), handler: (_, reply) => reply.type(plain).send("ok\n") });
-  app.get("/readyz", {
-    schema: schema("It takes requests; 503 says why not"),
-    handler: (_, reply) => {
-      const reason = unready();
-      const text = reason === null ? "ready\n" : `not ready: ${reason}\n`;
-      return reply
-        .code(reason === null ? 200 : 503)
-        .type(plain)
-        .send(text);
-    },
-  });
-  app.get("/metrics", {
-    schema: schema("Figures, as Prometheus reads them"),
-    handler: async (_, reply) => reply.type(metrics.contentType).send(await metrics.text()),
-  });
-  app.get("/openapi.json", {
-    schema: { ...schema("This description"), hide: true },
-    handler: (_, reply) => reply.type("application/json").send(app.swagger()),
-  });
 }
