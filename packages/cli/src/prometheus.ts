@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import type { EngineMetrics } from "@trawler/engine";
 
 export interface PrometheusMetrics extends EngineMetrics {
@@ -8,10 +9,32 @@ export interface PrometheusMetrics extends EngineMetrics {
 
 /** The engine's counts as Prometheus metrics, with those of the process. Loads prom-client, so only where it is asked for. */
 export async function createPrometheus(): Promise<PrometheusMetrics> {
-  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import("prom-client");
+  const { Counter, Gauge, Histogram, Registry } = await import("prom-client");
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
   const registers = [registry];
+  // Of the process what an operator watches, read when it is asked for; the library's default set wakes it all the time.
+  const read = (name: string, help: string, value: () => number): void => {
+    const gauge = new Gauge<string>({ name, help, registers, collect: (): void => gauge.set(value()) });
+  };
+  const cpu = new Counter({
+    name: "process_cpu_seconds_total",
+    help: "CPU time of the agent, user and system.",
+    registers,
+    collect: () => {
+      const { user, system } = process.cpuUsage();
+      cpu.reset();
+      cpu.inc((user + system) / 1e6);
+    },
+  });
+  read("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());
+  read("process_start_time_seconds", "When the agent started.", () => Math.round(Date.now() / 1000 - process.uptime()));
+  read("process_open_fds", "Open file descriptors.", () => readdirSync("/proc/self/fd").length);
+  read("nodejs_heap_size_used_bytes", "JavaScript heap in use.", () => process.memoryUsage().heapUsed);
+  read(
+    "nodejs_eventloop_utilization",
+    "Share of the time since the start that the event loop was busy.",
+    () => performance.eventLoopUtilization().utilization,
+  );
   const duration = new Histogram({
     name: "trawler_crawl_duration_seconds",
     help: "Time of one call of a crawler on one target.",

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { errorCode, errorMessage } from "@trawler/plugin-api";
 import { type BuiltPipeline, compose } from "../container.ts";
+import { keepSmall } from "../footprint.ts";
 import { serveHealth } from "../http.ts";
 import type { Log } from "../log.ts";
 import { COLOURS, formatPlan, PLAIN, type Plan, planFields } from "../plan.ts";
@@ -28,6 +29,7 @@ export async function run(options: CommonOptions & { readonly once?: boolean }, 
     makeStateFolder(folder);
     stack.use(lockFolder(folder));
   }
+  if (options.once !== true) stack.use(keepSmall());
   const prometheus = await createPrometheus();
   const metrics = new Tallying(world.clock, prometheus);
   const readers = new FrameReaders();

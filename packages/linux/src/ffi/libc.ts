@@ -8,6 +8,10 @@ export interface Libc {
   setns(descriptor: number, type: number): number;
   /** socket(2). */
   socket(domain: number, type: number, protocol: number): number;
+  /** madvise(2) with MADV_DONTNEED. */
+  dontNeed(address: number, length: number): number;
+  /** malloc_trim(3), which glibc has alone; elsewhere nothing happens. */
+  trim(): void;
 }
 
 /** The same number on every architecture: openat2 came after the tables were made one. */
@@ -40,6 +44,11 @@ async function bind(): Promise<Libc | null> {
     "int",
     "int",
   ]);
+  const madvise: (address: number, length: number, advice: number) => number = library.func("madvise", "int", [
+    "uintptr_t",
+    "size_t",
+    "int",
+  ]);
   const result = (value: number): number => (value < 0 ? -koffi.errno() : value);
   const how = Buffer.alloc(HOW_SIZE);
   return {
@@ -50,11 +59,20 @@ async function bind(): Promise<Libc | null> {
     },
     setns: (descriptor, type) => result(setns(descriptor, type)),
     socket: (domain, type, protocol) => result(socket(domain, type | SOCK_CLOEXEC, protocol)),
+    dontNeed: (address, length) => result(madvise(address, length, MADV_DONTNEED)),
+    trim: () => {
+      try {
+        library.func("malloc_trim", "int", ["size_t"])(0);
+      } catch {
+        // Another C library has none.
+      }
+    },
   };
 }
 
 const END = Buffer.alloc(1);
 const SOCK_CLOEXEC = 0o2000000;
+const MADV_DONTNEED = 4;
 
 /** Reversed, as of two names for one number the first stands: EAGAIN, not EWOULDBLOCK. */
 const NAMES: ReadonlyMap<number, string> = new Map(

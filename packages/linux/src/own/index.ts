@@ -1,0 +1,1 @@
+export { cleanFileMappings, type Mapping, releaseUnused } from "./memory.ts";
