@@ -6,14 +6,30 @@ const WORTH = 256;
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAGIC = 0xfd2fb528;
 
+/** Room for the result is taken in such pieces at most. */
+const PIECE = { least: 1024, most: 1024 * 1024 } as const;
+
 /** Packs bytes where that saves something; `unpack` tells by the first four bytes. */
 export function pack(bytes: Uint8Array): Uint8Array {
   if (bytes.length < WORTH && !isPacked(bytes)) return bytes;
-  return zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
+  return zstdCompressSync(bytes, {
+    chunkSize: pieceFor(bytes.length / 4),
+    pledgedSrcSize: bytes.length,
+    params: { [constants.ZSTD_c_compressionLevel]: 1 },
+  });
 }
 
-export function unpack(bytes: Uint8Array): Uint8Array {
-  return isPacked(bytes) ? zstdDecompressSync(bytes, { maxOutputLength: MAX_BYTES }) : bytes;
+/** `size`: about what comes out, where that is known; bytes. */
+export function unpack(bytes: Uint8Array, size: number = bytes.length * 4): Uint8Array {
+  if (!isPacked(bytes)) return bytes;
+  return zstdDecompressSync(bytes, {
+    chunkSize: Math.max(PIECE.least, Math.min(size, MAX_BYTES)),
+    maxOutputLength: MAX_BYTES,
+  });
+}
+
+function pieceFor(size: number): number {
+  return Math.max(PIECE.least, Math.min(Math.ceil(size), PIECE.most));
 }
 
 function isPacked(bytes: Uint8Array): boolean {

@@ -3,16 +3,11 @@ import type { InventoryEvent } from "../events.ts";
 
 const NONE = new Uint8Array(0);
 
-/** An event as it crosses to the queue's thread: all but the payload as JSON, the payload as a piece of shared bytes. */
-export interface EncodedEvent {
-  readonly head: string;
-  readonly payload: Uint8Array;
-}
-
-export function encodeEvent(event: InventoryEvent): EncodedEvent {
-  if (!("payload" in event)) return { head: JSON.stringify(event), payload: NONE };
-  const { payload, ...head } = event;
-  return { head: JSON.stringify(head), payload };
+/** All of an event but its payload, as JSON. */
+export function encodeHead(event: InventoryEvent): string {
+  if (!("payload" in event)) return JSON.stringify(event);
+  const { payload: _, ...head } = event;
+  return JSON.stringify(head);
 }
 
 /** What is written of the payloads of one commit, which stand one after another; null where there are none. */
@@ -23,8 +18,14 @@ export function packPayloads(bytes: Uint8Array, lengths: readonly number[]): Uin
 
 /** The events of one commit. */
 export function decodeEvents(heads: string, lengths: string, packed: Uint8Array | null): InventoryEvent[] {
-  const bytes = packed === null ? NONE : unpack(packed);
   const sizes = lengths.split(",").map(Number);
+  const bytes =
+    packed === null
+      ? NONE
+      : unpack(
+          packed,
+          sizes.reduce((sum, size) => sum + size, 0),
+        );
   let at = 0;
   return heads.split("\n").map((head, index) => {
     // We wrote it ourselves: its shape is ours.

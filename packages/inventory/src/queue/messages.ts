@@ -9,9 +9,9 @@ export type ToQueueThread =
   | {
       readonly type: "append";
       readonly heads: readonly string[];
-      /** Lengths of the payloads, which stand one after another in `bytes`. */
+      /** Lengths of the payloads, which stand one after another in `block`. */
       readonly lengths: readonly number[];
-      readonly bytes: Uint8Array;
+      readonly block: Uint8Array<ArrayBuffer>;
     }
   | { readonly type: "release"; readonly sequence: number }
   | { readonly type: "close" };
@@ -19,8 +19,13 @@ export type ToQueueThread =
 export type FromQueueThread =
   | { readonly type: "opened"; readonly identity: string; readonly durable: number; readonly released: number }
   | { readonly type: "refused"; readonly message: string }
-  /** Answers the oldest open append. */
-  | { readonly type: "durable"; readonly sequence: number; readonly fileBytes: number }
+  /** Answers the oldest open append, and gives its block back. */
+  | {
+      readonly type: "durable";
+      readonly sequence: number;
+      readonly fileBytes: number;
+      readonly block: Uint8Array<ArrayBuffer>;
+    }
   | { readonly type: "released"; readonly sequence: number; readonly fileBytes: number }
   | { readonly type: "fault"; readonly message: string | null }
   | { readonly type: "closed" };

@@ -1,8 +1,8 @@
 import type { Worker } from "node:worker_threads";
 import { errorMessage, TrawlerError } from "@trawler/plugin-api";
-import type { InventoryEvent } from "../events.ts";
 import { startThread } from "../thread.ts";
-import { encodeEvent, sizeOf } from "./codec.ts";
+import { createBlocks } from "./blocks.ts";
+import { createGroup, type Group } from "./group.ts";
 import type { FromQueueThread, QueueThreadData, ToQueueThread } from "./messages.ts";
 import type { DurableQueue } from "./queue.ts";
 import { openQueueReader, type QueueReader } from "./reader.ts";
@@ -21,8 +21,13 @@ const GROUP_BYTES = 4 * 1024 * 1024;
 /** Groups in the hands of the thread. */
 const IN_FLIGHT = 3;
 /** Beyond this the reader is asked to wait. */
-const PENDING_BYTES = 32 * 1024 * 1024;
+const PENDING_BYTES = 16 * 1024 * 1024;
 const PENDING_EVENTS = 16_384;
+/** Of one `read`. */
+const READ_BYTES = 32 * 1024 * 1024;
+/** Blocks that are kept for what comes next, and the largest of them: a group is full before its last event. */
+const BLOCKS = 4;
+const BLOCK_BYTES = 2 * GROUP_BYTES;
 const OPEN_MILLISECONDS = 30_000;
 
 interface Waiter {
@@ -30,11 +35,10 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-interface Group {
-  readonly events: InventoryEvent[];
+interface Waiting {
+  readonly group: Group;
   /** Appends that end in this group. */
   readonly waiters: Waiter[];
-  bytes: number;
 }
 
 /** Opens, or makes, a queue's file. One at a time may have it open for appending. */
@@ -69,8 +73,9 @@ function firstMessage(worker: Worker): Promise<Opened> {
 }
 
 function drive(worker: Worker, options: QueueOptions, opened: Opened): DurableQueue {
-  const waiting: Group[] = [];
-  const inFlight: Group[] = [];
+  const blocks = createBlocks(BLOCKS, BLOCK_BYTES);
+  const waiting: Waiting[] = [];
+  const inFlight: Waiting[] = [];
   const listeners: ((sequence: number) => void)[] = [];
   let rooms: (() => void)[] = [];
   let durable = opened.durable;
@@ -94,15 +99,12 @@ function drive(worker: Worker, options: QueueOptions, opened: Opened): DurableQu
 
   const dispatch = (all: boolean): void => {
     while (inFlight.length < IN_FLIGHT) {
-      const group = waiting[0];
-      if (group === undefined || (!all && waiting.length === 1 && !isComplete(group))) break;
+      const next = waiting[0];
+      if (next === undefined || (!all && waiting.length === 1 && !isComplete(next.group))) break;
       waiting.shift();
-      inFlight.push(group);
-      const encoded = group.events.map(encodeEvent);
-      // One block of its own, handed over: no copy of the buffers that the payloads are parts of.
-      const bytes = joined(encoded.map(({ payload }) => payload));
-      const heads = encoded.map(({ head }) => head);
-      send({ type: "append", heads, lengths: encoded.map(({ payload }) => payload.length), bytes }, [bytes.buffer]);
+      inFlight.push(next);
+      const { heads, lengths, block } = next.group;
+      send({ type: "append", heads, lengths, block }, [block.buffer]);
     }
     const open = waiting[0];
     if (open === undefined || timer !== null || inFlight.length >= IN_FLIGHT) return;
@@ -113,12 +115,12 @@ function drive(worker: Worker, options: QueueOptions, opened: Opened): DurableQu
   };
 
   const settle = (sequence: number): void => {
-    const group = inFlight.shift();
+    const done = inFlight.shift();
     durable = sequence;
-    if (group !== undefined) {
-      pending -= group.events.length;
-      pendingBytes -= group.bytes;
-      for (const { resolve } of group.waiters) resolve(sequence);
+    if (done !== undefined) {
+      pending -= done.group.heads.length;
+      pendingBytes -= done.group.size;
+      for (const { resolve } of done.waiters) resolve(sequence);
     }
     if (!isFull()) {
       for (const resolve of rooms) resolve();
@@ -131,8 +133,8 @@ function drive(worker: Worker, options: QueueOptions, opened: Opened): DurableQu
   const end = (error: TrawlerError): void => {
     ended ??= error;
     if (timer !== null) clearTimeout(timer);
-    for (const group of [...inFlight.splice(0), ...waiting.splice(0)]) {
-      for (const { reject } of group.waiters) reject(ended);
+    for (const { waiters } of [...inFlight.splice(0), ...waiting.splice(0)]) {
+      for (const { reject } of waiters) reject(ended);
     }
     for (const resolve of rooms) resolve();
     rooms = [];
@@ -146,6 +148,7 @@ function drive(worker: Worker, options: QueueOptions, opened: Opened): DurableQu
       fileBytes = message.fileBytes;
     } else if (message.type === "durable") {
       fileBytes = message.fileBytes;
+      blocks.give(message.block);
       settle(message.sequence);
     } else if (message.type === "closed") {
       end(new TrawlerError("TRAWLER_GONE", fault ?? "the queue is closed"));
@@ -166,16 +169,15 @@ function drive(worker: Worker, options: QueueOptions, opened: Opened): DurableQu
       if (events.length === 0) return Promise.resolve(durable);
       return new Promise((resolve, reject) => {
         for (const event of events) {
-          let group = waiting.at(-1);
-          if (group === undefined || isComplete(group)) {
-            group = { events: [], waiters: [], bytes: 0 };
-            waiting.push(group);
+          let last = waiting.at(-1);
+          if (last === undefined || isComplete(last.group)) {
+            last = { group: createGroup(blocks), waiters: [] };
+            waiting.push(last);
           }
-          group.events.push(event);
-          const size = sizeOf(event);
-          group.bytes += size;
+          const before = last.group.size;
+          last.group.add(event);
           pending += 1;
-          pendingBytes += size;
+          pendingBytes += last.group.size - before;
         }
         waiting.at(-1)?.waiters.push({ resolve, reject });
         dispatch(false);
@@ -184,7 +186,7 @@ function drive(worker: Worker, options: QueueOptions, opened: Opened): DurableQu
     room: () => (isFull() && ended === null ? new Promise((resolve) => rooms.push(resolve)) : null),
     read: async (after, limit) => {
       reader ??= openQueueReader(options.file);
-      return reader.read(after, limit, PENDING_BYTES);
+      return reader.read(after, limit, READ_BYTES);
     },
     release: (sequence) => {
       if (ended === null) send({ type: "release", sequence });
@@ -210,16 +212,6 @@ function drive(worker: Worker, options: QueueOptions, opened: Opened): DurableQu
   return queue;
 }
 
-function isComplete(group: Group): boolean {
-  return group.events.length >= GROUP_EVENTS || group.bytes >= GROUP_BYTES;
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+function isComplete({ heads, size }: Group): boolean {
+  return heads.length >= GROUP_EVENTS || size >= GROUP_BYTES;
 }

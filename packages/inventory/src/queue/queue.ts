@@ -23,7 +23,7 @@ export interface DurableQueue extends AsyncDisposable {
   /** Random name of this queue's file: its sequences mean nothing in another one. */
   readonly identity: string;
   readonly file: string;
-  /** Resolves with the last sequence once all of them survive a power cut. Takes the payloads' bytes as they are: do not change them. */
+  /** Resolves with the last sequence once all of them survive a power cut. The payloads' bytes are copied at once. */
   append(events: readonly InventoryEvent[]): Promise<number>;
   /** Null while there is room; else resolves when there is again. A reader waits for it before it reads on. */
   room(): Promise<void> | null;

@@ -27,7 +27,7 @@ function serve(port: MessagePort, file: QueueFile): void {
   let fault: string | null = null;
   let pause: number = RETRY[0];
   let scheduled: NodeJS.Timeout | null = null;
-  const tell = (message: FromQueueThread): void => port.postMessage(message);
+  const tell = (message: FromQueueThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
 
   const release = (): void => {
     if (releaseTo <= file.released()) return;
@@ -40,7 +40,7 @@ function serve(port: MessagePort, file: QueueFile): void {
     if (job === undefined) return;
     const { group, done, take } = job;
     const heads = group.heads.slice(done, done + take);
-    file.append(heads, group.lengths.slice(done, done + take), group.bytes.subarray(job.offset));
+    file.append(heads, group.lengths.slice(done, done + take), group.block.subarray(job.offset));
     advance(job);
   };
 
@@ -51,7 +51,8 @@ function serve(port: MessagePort, file: QueueFile): void {
     job.take = group.heads.length - job.done;
     if (job.take > 0) return;
     jobs.shift();
-    tell({ type: "durable", sequence: file.durable(), fileBytes: file.bytes() });
+    const { block } = group;
+    tell({ type: "durable", sequence: file.durable(), fileBytes: file.bytes(), block }, [block.buffer]);
   };
 
   const failed = (error: unknown): void => {
