@@ -211,6 +211,27 @@ test("a cluster that is away: 503, come again, and the same instance may be aske
   expect((await ended(instance))["state"]).toBe("SUCCEEDED");
 });
 
+test("P23: a running inventory is told of what was made; one that should be there and is not holds up no run", async () => {
+  const told: string[] = [];
+  const inventory = {
+    follows: () => true,
+    refresh: async ({ name }: { readonly name: string }) => {
+      told.push(name);
+      return null;
+    },
+  };
+  await serving.stop();
+  await serving.start({ inventory: async () => inventory });
+  const first = (await serving.request("POST", "/v1/instances", create(["a", "b"]))).body["instance"];
+  expect((await ended(first))["state"]).toBe("SUCCEEDED");
+  expect(told.toSorted()).toEqual(["a", "b"]);
+  await serving.stop();
+  await serving.start({ inventory: () => Promise.reject(new Error("no inventory runs")) });
+  const second = (await serving.request("POST", "/v1/instances", create(["c"]))).body["instance"];
+  expect((await ended(second))["state"]).toBe("SUCCEEDED");
+  expect(serving.lines.join()).toContain("no inventory runs");
+});
+
 test("a PARTIAL run is gone on with, or rolled back", async () => {
   serving.cluster.refuse = (name) => (name === "b" ? 422 : undefined);
   const settings = { rollback: "never", parallel: 1 };

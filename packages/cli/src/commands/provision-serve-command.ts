@@ -23,6 +23,7 @@ export function addProvisionServe(
     .option("--state <folder>", "where runs are kept")
     .option("--kubeconfig <file>", "the cluster (default: $KUBECONFIG, the pod's account, ~/.kube/config)")
     .option("--context <name>", "a context of that file")
+    .option("--inventory <folder>", "the running inventory that is told; default: the one of this host, if any")
     .option("--webhook <url>", "gets a POST with JSON for each run that is over")
     .option("--webhook-secret-file <file>", "the secret that signs it, as Standard Webhooks does")
     .addHelpText(

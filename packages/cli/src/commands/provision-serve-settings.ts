@@ -20,6 +20,7 @@ export interface ServeOptions extends CommonOptions {
   readonly state?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
+  readonly inventory?: string;
   readonly webhook?: string;
   readonly webhookSecretFile?: string;
 }
@@ -35,6 +36,7 @@ const FLAGS: readonly (readonly [flag: Exclude<keyof ServeOptions, keyof CommonO
   ["state", "state.folder"],
   ["kubeconfig", "api.kubeconfig"],
   ["context", "api.context"],
+  ["inventory", "inventory"],
   ["webhook", "notify.webhook.url"],
   ["webhookSecretFile", "notify.webhook.secretFile"],
 ];
@@ -71,6 +73,9 @@ const schema: z.ZodType<SettingsText> = z.strictObject({
     .describe("Where the service answers, and whom."),
   catalog: path.optional().describe("Folder of templates that clients may name; read anew for each request."),
   inlineTemplates: z.boolean().default(true).describe("Take templates that clients send, too."),
+  inventory: path
+    .optional()
+    .describe("Folder of the running inventory that is told of what was made; default: the one of this host, if any."),
   state: z
     .strictObject({
       folder: path.optional().describe("Where runs are kept; default: where trawl provision keeps them."),
@@ -133,6 +138,7 @@ interface SettingsText {
   };
   readonly catalog?: Optional<string>;
   readonly inlineTemplates: boolean;
+  readonly inventory?: Optional<string>;
   readonly state: { readonly folder?: Optional<string> };
   readonly api: {
     readonly kubeconfig?: Optional<string>;
@@ -158,6 +164,7 @@ export interface ServeSettings extends Pick<SettingsText, "runs" | "notify" | "l
   readonly tls: TlsFiles | null;
   readonly catalogue: string | null;
   readonly folder: string;
+  readonly inventory: { readonly inventory?: string };
   readonly cluster: { readonly kubeconfig?: string; readonly context?: string };
   readonly requestTimeout: number;
 }
@@ -171,7 +178,7 @@ export async function serveSettings(options: ServeOptions, world: World): Promis
   });
   const overrides = [...flags, ...(options.set ?? [])];
   const text = await readSettings(schema, { file: options.config ?? null, overrides, env: world.env });
-  const { http, api, catalog, state } = text;
+  const { http, api, catalog, state, inventory } = text;
   const { tokenFile, token } = http;
   return {
     ...text,
@@ -179,6 +186,7 @@ export async function serveSettings(options: ServeOptions, world: World): Promis
     tls: http.tls ?? null,
     catalogue: catalog ?? null,
     folder: state.folder ?? join(stateFolder(undefined, world.env, world.userId), "provision"),
+    inventory: { ...(inventory !== undefined && { inventory }) },
     cluster: {
       ...(api.kubeconfig !== undefined && { kubeconfig: api.kubeconfig }),
       ...(api.context !== undefined && { context: api.context }),

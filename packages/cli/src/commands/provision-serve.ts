@@ -5,6 +5,7 @@ import { StopSignal } from "../signals.ts";
 import { VERSION } from "../version.ts";
 import type { World } from "../world.ts";
 import { openCluster } from "./provision-cluster.ts";
+import { findInventory } from "./provision-inventory.ts";
 import { notifiersOf } from "./provision-notify.ts";
 import { createServeMetrics } from "./provision-serve-metrics.ts";
 import { type ServeOptions, serveSettings } from "./provision-serve-settings.ts";
@@ -35,6 +36,7 @@ export async function provisionServe(options: ServeOptions, world: World): Promi
     folder,
     client,
     requestTimeout: settings.requestTimeout,
+    inventory: (cluster) => findInventory(settings.inventory, cluster, world),
     clock: world.clock,
     log,
     version: VERSION,

@@ -103,7 +103,7 @@ export class Creator {
     parallel: number = DEFAULT_SETTINGS.parallel,
   ): Promise<{ readonly cluster: Cluster; readonly result: Preflight }> {
     const cluster = this.#options.cluster();
-    const checks = { namespace, createNamespace, existing, order, dryRun, parallel };
+    const checks = { namespace, createNamespace, existing, order, dryRun, parallel, template: template.template.name };
     const { objects, findings: found } = await preflight(cluster, template.objects, checks);
     // They quote the server, and the server quotes objects.
     const findings = found.map((finding) => ({ ...finding, message: template.redact(finding.message) }));

@@ -40,7 +40,11 @@ const templateRequest = {
   ignoreUnknownParameters: { ...flag, description: "Drop values of names that the template does not have." },
   namespace: { ...name, description: "Where objects go that the template gives no namespace." },
   createNamespace: { ...flag, description: "Make that namespace too." },
-  existing: { type: "string", enum: ["fail", "skip"], description: "Where an object exists already; default fail." },
+  existing: {
+    type: "string",
+    enum: ["fail", "skip", "adopt-if-ours"],
+    description: "Where an object exists already; default fail.",
+  },
   order: { type: "string", enum: ["kind", "template"], description: "Order of creation; default kind." },
   dryRun: { ...flag, description: "Have the server judge the objects first; default true." },
 };
@@ -50,7 +54,7 @@ const settings = {
   additionalProperties: false,
   properties: {
     until: { type: "string", enum: ["created", "inventory", "ready"] },
-    rollback: { type: ["string", "null"], enum: ["auto", "never", null] },
+    rollback: { type: ["string", "null"], enum: ["auto", "deep", "never", null] },
     parallel: { type: "integer", minimum: 1, maximum: 64 },
     keepGoing: flag,
     keepData: flag,

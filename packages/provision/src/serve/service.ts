@@ -6,6 +6,7 @@ import type { RunState } from "../journal/record.ts";
 import { Deliverer } from "../notify/deliver.ts";
 import { notificationOf } from "../notify/notification.ts";
 import type { Notifier } from "../notify/notifier.ts";
+import type { Inventory } from "../wait/inventory.ts";
 import { isLoopback } from "./auth.ts";
 import { Creator } from "./create.ts";
 import { type CredentialOptions, RotatingCredentials } from "./credentials.ts";
@@ -23,6 +24,8 @@ export interface ServiceOptions extends CredentialOptions, TemplateSourceOptions
   readonly client: ApiClient;
   /** Milliseconds that one request to the cluster may take. */
   readonly requestTimeout?: number;
+  /** Looks for a running inventory to hand over to what was made. Default: there is none. */
+  readonly inventory?: (cluster: Cluster) => Promise<Inventory | null>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: string;

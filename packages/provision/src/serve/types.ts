@@ -1,5 +1,6 @@
 import type { RunSettings } from "../journal/record.ts";
 import type { JsonValue } from "../json.ts";
+import type { PreflightOptions, PreflightOptions } from "../preflight/types.ts";
 import type { Mode } from "../template/types.ts";
 
 /** A template with values, as a request gives it. */
@@ -13,8 +14,8 @@ export interface TemplateRequest {
   readonly ignoreUnknownParameters?: boolean;
   readonly namespace?: string;
   readonly createNamespace?: boolean;
-  readonly existing?: "fail" | "skip";
-  readonly order?: "kind" | "template";
+  readonly existing?: PreflightOptions["existing"];
+  readonly order?: PreflightOptions["order"];
   readonly dryRun?: boolean;
 }
 

@@ -7,6 +7,7 @@ import type { JournalFolder } from "../journal/folder.ts";
 import type { Journal } from "../journal/journal.ts";
 import { isOver, type Report } from "../journal/record.ts";
 import { retire } from "../retire/retire.ts";
+import type { Inventory } from "../wait/inventory.ts";
 import { type Step, stepOf } from "./step.ts";
 import type { ServiceStore, Task, TaskAction } from "./store.ts";
 
@@ -17,6 +18,8 @@ export interface WorkerOptions {
   readonly log: Logger;
   /** A new one for each run: what is known of the server's kinds is not kept for ever. */
   readonly cluster: () => Cluster;
+  /** Looks for a running inventory to hand over to what was made. Default: there is none. */
+  readonly inventory?: (cluster: Cluster) => Promise<Inventory | null>;
   /** Runs at a time. */
   readonly concurrent: number;
   /** Runs that may wait for their turn. */
@@ -167,11 +170,23 @@ export class Worker {
     }, CANCEL_POLL);
     try {
       const halt = this.#halt.signal;
-      const context = new Context({ cluster: cluster(), journal, clock, cancel: cancel.signal, halt });
+      const own = cluster();
+      const inventory = step.kind === "work" ? await this.#inventory(own) : null;
+      const context = new Context({ cluster: own, journal, clock, cancel: cancel.signal, halt, inventory });
       log.info({ instance: run.instance, template: run.template, step: step.kind }, "at work");
       return await carryOut(context, step, halt);
     } finally {
       clearInterval(poll);
+    }
+  }
+
+  /** One that should be there and is not holds up no run. */
+  async #inventory(cluster: Cluster): Promise<Inventory | null> {
+    try {
+      return (await this.#options.inventory?.(cluster)) ?? null;
+    } catch (error) {
+      this.#options.log.warn({ code: errorCode(error) ?? "UNKNOWN" }, errorMessage(error));
+      return null;
     }
   }
 
