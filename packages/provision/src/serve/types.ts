@@ -1,6 +1,6 @@
 import type { RunSettings } from "../journal/record.ts";
 import type { JsonValue } from "../json.ts";
-import type { PreflightOptions, PreflightOptions } from "../preflight/types.ts";
+import type { PreflightOptions } from "../preflight/types.ts";
 import type { Mode } from "../template/types.ts";
 
 /** A template with values, as a request gives it. */
