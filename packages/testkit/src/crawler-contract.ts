@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type CrawlerInstance, CrawlMemory, collect, Guard, SubjectCrawler } from "@trawler/engine";
+import { type CrawlerInstance, CrawlMemory, collect, Guard, SubjectCrawler, type TargetResult } from "@trawler/engine";
 import {
   type Access,
   type Container,
@@ -111,8 +111,8 @@ export function crawlerContract(plugin: CrawlerPlugin, options: CrawlerContractO
         for (const name of await caseNames(folder)) {
           const path = join(folder, name);
           const crawler = await create(await readJson(join(path, "config.json"), settings));
-          const first = await crawlCase(crawler, path, name, options, used);
-          const second = await crawlCase(crawler, path, name, options, used);
+          const first = (await crawlCase(crawler, path, name, options, used)).map(outcomeOf);
+          const second = (await crawlCase(crawler, path, name, options, used)).map(outcomeOf);
           assert.deepEqual(first, second, `${name}: two crawls of the same target differ`);
           for (const { features } of first) {
             for (const feature of features) await checkFeature(plugin.features, feature);
@@ -122,19 +122,48 @@ export function crawlerContract(plugin: CrawlerPlugin, options: CrawlerContractO
         assert.deepEqual([...used].sort(), [...plugin.needs].sort(), "capabilities used and declared differ");
       },
     },
+    ...(plugin.onChange
+      ? [
+          {
+            name: "says by difference that nothing has changed, and gives the same once it is due again",
+            async run(): Promise<void> {
+              const folder = fileURLToPath(options.testdata);
+              for (const name of await caseNames(folder)) {
+                const path = join(folder, name);
+                const crawler = await create(await readJson(join(path, "config.json"), settings));
+                const outcomes = await crawlCase(crawler, path, name, options, new Set(), [10, 86_400, 0]);
+                if (outcomes.length === 3) checkDifference(name, outcomes);
+              }
+            },
+          },
+        ]
+      : []),
   ];
 }
 
-type Outcome = { readonly features: readonly Feature[]; readonly problems: readonly unknown[] };
+/** What a golden file holds. */
+function outcomeOf({ features, problems }: TargetResult): Pick<TargetResult, "features" | "problems"> {
+  return { features, problems };
+}
 
-/** Crawls a case through the engine, ten seconds apart where its answers come in sequences. */
+/** Three crawls of the same: at first sight, unchanged, and long after. */
+function checkDifference(name: string, [first, second, third]: readonly TargetResult[]): void {
+  if (first === undefined || first.features.length === 0) return;
+  const digests = [first, second, third].map((one) => Object.values(one?.digests ?? {})[0]);
+  assert.deepEqual(second?.features, [], `${name}: features stand in a second frame`);
+  assert.deepEqual(third?.features, first.features, `${name}: features differ a day later`);
+  assert.equal(new Set(digests.map((digest) => digest?.digest)).size, 1, `${name}: digests of the same differ`);
+}
+
+/** Crawls a case through the engine, ten seconds apart where its answers come in sequences, else after these `pauses`. */
 async function crawlCase(
   crawler: CrawlerInstance,
   path: string,
   name: string,
   options: CrawlerContractOptions,
   used: Set<string>,
-): Promise<readonly Outcome[]> {
+  pauses: readonly number[] = [10],
+): Promise<readonly TargetResult[]> {
   const file = (await readJson(join(path, "access.json"), {})) as AccessFile;
   const clock = fakeClock();
   let turn = 0;
@@ -165,13 +194,15 @@ async function crawlCase(
   });
   const opened = { access, members: new Map(), update: async () => {}, [Symbol.asyncDispose]: async () => {} };
   const memory = new CrawlMemory();
-  const outcomes: Outcome[] = [];
+  const outcomes: TargetResult[] = [];
   const turns = Math.max(...[file.fs, file.proc, file.cgroup, file.net].map((answers) => turnsOf(answers ?? {})));
-  for (turn = 0; turn < turns; turn++) {
+  const waits = turns === 1 ? pauses : Array<number>(turns).fill(10);
+  for (const wait of waits) {
     const { outcomes: found, problems } = await subject.crawl(workload, opened, memory, new AbortController().signal);
-    const { features, problems: own } = collect(found, "");
-    outcomes.push({ features, problems: [...problems, ...own] });
-    clock.advance(10_000);
+    const { problems: own, ...rest } = collect(found, "");
+    outcomes.push({ ...rest, problems: [...problems, ...own] });
+    clock.advance(wait * 1000);
+    turn++;
   }
   return outcomes;
 }
