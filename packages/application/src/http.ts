@@ -61,7 +61,7 @@ export async function get(net: Pick<NetworkAccess, "connect">, question: Questio
   } catch (error) {
     const code = errorCode(error);
     if (code === "TRAWLER_GONE") throw error;
-    const heard = progress.heard || code?.startsWith("HPE_") === true;
+    const heard = progress.heard || (error instanceof Error && error.name === "HTTPParserError");
     return { status: null, heard, reason: deadline.signal.aborted ? "no whole answer in time" : errorMessage(error) };
   } finally {
     clearTimeout(timer);

@@ -122,7 +122,24 @@ const ROWS: readonly Row[] = [
     "Reads connections and requests of nginx from its status page.",
     () => import("@trawler/crawler-nginx"),
   ],
-  ["crawler", "prometheus", "Reads chosen series of the metrics endpoint that a pod's annotation names.", () => import("@trawler/crawler-prometheus")],
+  [
+    "crawler",
+    "prometheus",
+    "Reads chosen series of the metrics endpoint that a pod's annotation names.",
+    () => import("@trawler/crawler-prometheus"),
+  ],
+  [
+    "crawler",
+    "apache",
+    "Reads requests and workers of Apache HTTP servers from mod_status.",
+    () => import("@trawler/crawler-apache"),
+  ],
+  [
+    "crawler",
+    "memcached",
+    "Reads items, commands and memory of memcached servers.",
+    () => import("@trawler/crawler-memcached"),
+  ],
   [
     "emitter",
     "kafka",

@@ -29,3 +29,9 @@ export function fakeConnect(handlers: Readonly<Record<string, Handler>>): Networ
     return client;
   };
 }
+
+/** Answers the first bytes of each connection with one HTTP answer that holds this body, then closes. */
+export function httpAnswer(body: string, status = "200 OK", headers: readonly string[] = []): Handler {
+  const head = [`HTTP/1.1 ${status}`, `Content-Length: ${Buffer.byteLength(body)}`, "Connection: close", ...headers];
+  return (socket) => void socket.once("data", () => socket.end(`${head.join("\r\n")}\r\n\r\n${body}`));
+}
