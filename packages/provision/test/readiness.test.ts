@@ -3,6 +3,12 @@ import { exceeded } from "../src/preflight/quota.ts";
 import { readinessOf } from "../src/wait/readiness.ts";
 import { typeOf } from "./item.ts";
 
+const GROUPS: Readonly<Record<string, string>> = {
+  Deployment: "apps",
+  StatefulSet: "apps",
+  DaemonSet: "apps",
+  Job: "batch",
+};
 const replicas = { replicas: 2, updatedReplicas: 2, availableReplicas: 2, readyReplicas: 2, observedGeneration: 3 };
 const object = (spec: object, status: object) => ({ metadata: { generation: 3 }, spec, status });
 
@@ -39,7 +45,7 @@ test.each<[string, string, object, string]>([
   ],
   ["garbage", "Deployment", { spec: 3, status: [] }, "waiting"],
 ])("P24: %s %s is %s", (_, kind, value, state) => {
-  expect(readinessOf(kind, value).state).toBe(state);
+  expect(readinessOf(typeOf(kind, "", GROUPS[kind]), value).state).toBe(state);
 });
 
 const planned = (plural: string, group = "") => ({

@@ -4,6 +4,7 @@ import {
   Cluster,
   DEFAULT_SETTINGS,
   type Finding,
+  type PreflightOptions,
   type ProcessedTemplate,
   preflight,
   type RollbackPolicy,
@@ -20,7 +21,7 @@ export interface ApplyOptions extends TemplateOptions, ClusterOptions, OutputOpt
   readonly until: Until;
   readonly rollback?: RollbackPolicy;
   readonly parallel: number;
-  readonly existing: "fail" | "skip";
+  readonly existing: PreflightOptions["existing"];
   readonly order: "kind" | "template";
   readonly dryRun: boolean;
   readonly keepGoing?: boolean;
@@ -39,7 +40,7 @@ export async function apply(options: ApplyOptions, world: World): Promise<number
   const { parallel, existing, order, dryRun, createNamespace = false } = options;
   using client = await openCluster(options, world, parallel);
   const cluster = new Cluster(client, options.requestTimeout);
-  const checks = { namespace, createNamespace, existing, order, dryRun, parallel };
+  const checks = { namespace, createNamespace, existing, order, dryRun, parallel, template: template.template.name };
   const result = await preflight(cluster, template.objects, checks);
   const errors = result.findings.filter(({ severity }) => severity === "error");
   if (errors.length > 0) {

@@ -34,7 +34,10 @@ export function addProvisionRuns(
     .addOption(choice("--until <goal>", "what to wait for", ["created", "inventory", "ready"], "created"))
     .option("--inventory <folder>", INVENTORY)
     .addOption(
-      new Option("--rollback <policy>", "remove what was created, after a failure").choices(["auto", "never", "ask"]),
+      new Option(
+        "--rollback <policy>",
+        "remove what was created, after a failure; deep: and what controllers made of it",
+      ).choices(["auto", "deep", "never", "ask"]),
     )
     .option("--parallel <count>", "requests at a time, 1 to 64", parallel, 8)
     .option("--no-dry-run", "do not have the server judge the objects first")
@@ -60,8 +63,11 @@ export function addProvisionRuns(
       done(await apply(options, world));
     });
 
-  const instances = (options: InstanceOptions) =>
-    namesService(options, world) ? import("./provision-remote.ts") : import("./provision-instances.ts");
+  const instances = (options: InstanceOptions) => {
+    if (!namesService(options, world)) return import("./provision-instances.ts");
+    if (options.deep !== true) return import("./provision-remote.ts");
+    throw new TrawlerError("TRAWLER_CONFIG_INVALID", "--deep is for runs of this machine, and a service is named");
+  };
   service(cluster(group.command("list").description("The runs that this machine, or a service, knows.")))
     .addHelpText(
       "after",
@@ -112,12 +118,12 @@ export function addProvisionRuns(
   const rollback = named("rollback", "Remove what a run that did not succeed has left.", [
     "trawl provision rollback 01kd",
     "only what this run made, by its uid",
-  ]);
+  ]).addOption(deep());
   on(rollback, (module) => module.rollback);
   const retire = named("retire", "Remove all that a run made.", [
     "trawl provision retire 01kd",
     "volume claims that were bound stay, and are named",
-  ]);
+  ]).addOption(deep());
   on(retire, (module) => module.retireRun);
 }
 
@@ -125,6 +131,13 @@ function cluster(command: Command): Command {
   return accessOptions(command)
     .option("--state <folder>", "where runs are kept")
     .addOption(choice("-o, --output <format>", "how the result is printed", ["table", "json"], "table"));
+}
+
+function deep(): Option {
+  return new Option("--deep", "remove what controllers made of its objects too, where it outlives them").conflicts([
+    "server",
+    "config",
+  ]);
 }
 
 /** The options of commands that a service may carry out. */

@@ -16,7 +16,9 @@ export function templateOptions(command: Command): Command {
 export function placeOptions(command: Command): Command {
   return command
     .option("--create-namespace", "make that namespace too")
-    .addOption(choice("--existing <policy>", "where an object exists already", ["fail", "skip"], "fail"))
+    .addOption(
+      choice("--existing <policy>", "where an object exists already", ["fail", "skip", "adopt-if-ours"], "fail"),
+    )
     .addOption(choice("--order <order>", "order of creation", ["kind", "template"], "kind"));
 }
 

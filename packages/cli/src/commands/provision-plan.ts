@@ -58,7 +58,7 @@ async function askServer(plans: readonly Planned[], options: PlanOptions, world:
   const checks = { namespace, createNamespace, existing, order, dryRun: true, parallel };
   const asked: Planned[] = [];
   for (const { file, template } of plans) {
-    const result = await preflight(cluster, template.objects, checks);
+    const result = await preflight(cluster, template.objects, { ...checks, template: template.template.name });
     const clean = (text: string): string => template.redact(text);
     const server: Preflight = {
       objects: result.objects,

@@ -21,6 +21,8 @@ export interface OutputOptions extends InventoryOptions {
   readonly output?: "table" | "json";
   /** Secrets in the template's message. */
   readonly showSecrets?: boolean;
+  /** A rollback by policy `deep`, whatever the run was begun with. */
+  readonly deep?: boolean;
 }
 
 export type Action = "work" | "resume" | "undo" | "retire";
@@ -61,6 +63,7 @@ export async function conduct(
     const inventory = action === "work" || action === "resume" ? await findInventory(options, cluster, world) : null;
     const context = new Context({ cluster, journal, clock: world.clock, cancel: cancel.signal, watcher, inventory });
     const message = context.sealed?.message ?? null;
+    if (options.deep === true) context.setRun({ settings: { ...settings, rollback: "deep" } });
     const report = await perform(context, action, stop.signal, world);
     watcher.end();
     const clean = message === null || options.showSecrets === true ? message : context.redact(message);

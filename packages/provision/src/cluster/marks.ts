@@ -39,6 +39,12 @@ export function isOurs(object: unknown, instance: string, index: number): boolea
   return labels[INSTANCE_LABEL] === instance && annotations[OBJECT_ANNOTATION] === String(index);
 }
 
+/** Whether some run made the object from the template of this name. */
+export function isOfTemplate(object: unknown, template: string | null): boolean {
+  const { labels, annotations } = metadataOf(object);
+  return typeof labels[INSTANCE_LABEL] === "string" && (annotations[TEMPLATE_ANNOTATION] ?? null) === template;
+}
+
 function over(base: JsonValue | undefined, change: Readonly<Record<string, JsonValue>>): JsonMap {
   return Object.assign(emptyMap(), isMap(base) ? base : {}, change);
 }

@@ -4,8 +4,10 @@ import { conditionsOf } from "../cluster/read.ts";
 import type { Context } from "../instance/context.ts";
 import type { Item } from "../journal/record.ts";
 import { titleOf } from "../report/names.ts";
+import { ByteGate } from "./bytes.ts";
 import { createOne } from "./one.ts";
 import { parallel } from "./parallel.ts";
+import { stillAllowed } from "./rights.ts";
 import { inWaves } from "./waves.ts";
 
 const POLL = 200;
@@ -17,6 +19,7 @@ const POLL = 200;
 export async function createAll(context: Context, resumed: boolean, deadline: AbortSignal): Promise<boolean> {
   const { parallel: limit, keepGoing } = context.run.settings;
   const halt = AbortSignal.any([context.cancel, deadline]);
+  const bytes = new ByteGate();
   let failed = false;
   const stopped = (): boolean => halt.aborted || (failed && !keepGoing);
   for (const wave of inWaves(context.items.filter(isMissing))) {
@@ -24,7 +27,8 @@ export async function createAll(context: Context, resumed: boolean, deadline: Ab
       wave,
       limit,
       async ({ index }) => {
-        await createOne(context, index, resumed, halt);
+        const size = context.sealed?.bodies[index]?.length ?? 0;
+        await bytes.run(size, () => createOne(context, index, resumed, halt));
         const item = context.item(index);
         if (item.status === "created") return;
         failed = true;
@@ -34,6 +38,10 @@ export async function createAll(context: Context, resumed: boolean, deadline: Ab
     );
     if (stopped()) break;
     await Promise.all(wave.map(({ index }) => established(context, index, halt)));
+    const made = wave.map(({ index }) => context.item(index)).filter(({ status }) => status === "created");
+    if (await stillAllowed(context, made, halt)) continue;
+    failed = true;
+    if (stopped()) break;
   }
   for (const { index } of context.items.filter(({ status }) => status === "planned")) {
     context.set(index, { status: "skipped" });

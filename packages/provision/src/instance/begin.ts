@@ -6,6 +6,7 @@ import type { Item, Run, RunSettings } from "../journal/record.ts";
 import type { Preflight } from "../preflight/types.ts";
 import { redactor } from "../template/redact.ts";
 import type { ProcessedTemplate } from "../template/types.ts";
+import { awaitedIn } from "../wait/awaited.ts";
 import { secretTexts } from "./secrets.ts";
 
 export interface BeginOptions {
@@ -50,8 +51,12 @@ export function begin(options: BeginOptions): Begun {
     evidence: [],
     warnings: preflight.objects.length === 0 ? [...warnings, "the template has no objects"] : warnings,
   };
+  const awaited = awaitedIn(
+    template.mode,
+    preflight.objects.map(({ body }) => body),
+  );
   const items = preflight.objects.map(
-    ({ index, path, type, deferred, namespace: place, name, generateName, wave, existing }): Item => ({
+    ({ index, path, type, deferred, namespace: place, name, generateName, wave, existing, body }): Item => ({
       index,
       path,
       type,
@@ -63,6 +68,7 @@ export function begin(options: BeginOptions): Begun {
       status: existing ? "existing" : "planned",
       uid: null,
       resourceVersion: null,
+      awaited: awaited(body),
       ready: null,
       error: null,
       attempts: 0,

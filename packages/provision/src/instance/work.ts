@@ -38,7 +38,8 @@ export async function work(context: Context, { resumed, ask }: WorkOptions): Pro
   context.setRun({ evidence: await collectEvidence(context) });
   // What is all there and only not ready yet is more often mended than undone.
   const policy: RollbackPolicy = settings.rollback ?? (created && !context.cancel.aborted ? "never" : "auto");
-  const wanted = policy === "auto" || (policy === "ask" && anythingLeft(context) && (await (ask?.() ?? false)));
+  const wanted =
+    policy === "auto" || policy === "deep" || (policy === "ask" && anythingLeft(context) && (await (ask?.() ?? false)));
   return wanted && anythingLeft(context) ? undo(context) : finish(context, false, null);
 }
 

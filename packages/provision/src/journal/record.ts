@@ -36,6 +36,8 @@ export interface Item {
   readonly status: ItemStatus;
   readonly uid: string | null;
   readonly resourceVersion: string | null;
+  /** Not waited for, by OpenShift's own annotation, where false. Absent: waited for. */
+  readonly awaited?: boolean;
   /** Null where readiness was not asked for. */
   readonly ready: boolean | null;
   /** Why it is not there, not ready, or not gone. */
@@ -61,7 +63,8 @@ export type RunState =
   | "RETIRED";
 
 export type Until = "created" | "inventory" | "ready";
-export type RollbackPolicy = "auto" | "never" | "ask";
+/** `deep`: as `auto`, and what controllers made of our objects goes too where it outlives them. */
+export type RollbackPolicy = "auto" | "never" | "ask" | "deep";
 export type RollbackResult = "notNeeded" | "notRequested" | "complete" | "incomplete";
 
 /** What of a run may still be in the cluster. */

@@ -1,7 +1,8 @@
 import { sleep } from "@trawler/kube";
 import type { Cluster } from "../cluster/cluster.ts";
-import { marked } from "../cluster/marks.ts";
+import { isOfTemplate, marked } from "../cluster/marks.ts";
 import type { Outcome } from "../cluster/types.ts";
+import { ByteGate } from "../create/bytes.ts";
 import { parallel } from "../create/parallel.ts";
 import { ownNamespaces } from "./namespaces.ts";
 import type { Finding, PlannedObject, PreflightOptions } from "./types.ts";
@@ -24,6 +25,7 @@ export async function dryRun(
   options: PreflightOptions,
 ): Promise<DryRun> {
   const own = ownNamespaces(objects);
+  const bytes = new ByteGate();
   const findings: Finding[] = [];
   const existing = new Set<number>();
   const unjudged = new Map<number, string>();
@@ -31,22 +33,14 @@ export async function dryRun(
     const { index, type, namespace, name, generateName, deferred } = object;
     if (deferred) return void unjudged.set(index, "its definition is of this run");
     if (namespace !== null && own.has(namespace)) return void unjudged.set(index, "its namespace is of this run");
-    const outcome = await (options.dryRun ? post(cluster, object) : look(cluster, object));
+    const size = JSON.stringify(object.body).length;
+    const outcome = await (options.dryRun ? bytes.run(size, () => post(cluster, object)) : look(cluster, object));
     if (outcome === null || outcome.ok) return;
     const { error } = outcome;
     const title = `${type.kind} ${name ?? `${generateName}*`}`;
     if (error.reason === "AlreadyExists") {
       existing.add(index);
-      const where = namespace === null ? "" : ` in namespace ${namespace}`;
-      if (options.existing === "fail")
-        findings.push({ severity: "error", check: "existing", index, message: `${title} exists already${where}` });
-      else
-        findings.push({
-          severity: "warning",
-          check: "existing",
-          index,
-          message: `${title} exists already${where}: left alone`,
-        });
+      findings.push({ check: "existing", index, ...(await taken(cluster, object, title, options)) });
     } else if (error.code === 400 && /dry.?run/i.test(error.message)) {
       unjudged.set(index, error.message);
       findings.push({ severity: "warning", check: "dryRun", index, message: `${title}: not judged, ${error.message}` });
@@ -57,6 +51,23 @@ export async function dryRun(
   };
   await parallel(objects, options.parallel, judge);
   return { findings: findings.sort((a, b) => (a.index ?? 0) - (b.index ?? 0)), existing, unjudged };
+}
+
+/** What it means that the name is taken. */
+async function taken(
+  cluster: Cluster,
+  { type, namespace, name }: PlannedObject,
+  title: string,
+  { existing, template = null }: PreflightOptions,
+): Promise<Pick<Finding, "severity" | "message">> {
+  const message = `${title} exists already${namespace === null ? "" : ` in namespace ${namespace}`}`;
+  if (existing === "fail") return { severity: "error", message };
+  if (existing === "skip") return { severity: "warning", message: `${message}: left alone` };
+  const outcome = await cluster.read(type, namespace, name ?? "");
+  if (outcome.ok && isOfTemplate(outcome.object, template))
+    return { severity: "warning", message: `${message}, made of this template by an earlier run: left alone` };
+  const why = outcome.ok ? "no run of this template made it" : outcome.error.message;
+  return { severity: "error", message: `${message}: ${why}` };
 }
 
 async function post(cluster: Cluster, { index, type, namespace, body }: PlannedObject): Promise<Outcome> {

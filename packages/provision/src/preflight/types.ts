@@ -38,8 +38,13 @@ export interface PreflightOptions {
   readonly namespace: string | null;
   /** Adds the namespace to the objects, as the first. */
   readonly createNamespace: boolean;
-  /** What to do where an object of that name exists: refuse, or leave it alone and go on. */
-  readonly existing: "fail" | "skip";
+  /**
+   * What to do where an object of that name exists: refuse, leave it alone and go on, or that only where an earlier run
+   * of the same template made it.
+   */
+  readonly existing: "fail" | "skip" | "adopt-if-ours";
+  /** The template's name, by which its earlier objects are known. */
+  readonly template?: string | null;
   readonly order: "kind" | "template";
   /** Ask the server to judge each object without keeping it. */
   readonly dryRun: boolean;

@@ -3,6 +3,7 @@ import type { ResourceType } from "../cluster/types.ts";
 import type { Context } from "../instance/context.ts";
 import type { Item, Leftover } from "../journal/record.ts";
 import { leftover } from "../report/names.ts";
+import { remove } from "./remove.ts";
 
 const type = (group: string, version: string, kind: string, plural: string): ResourceType => ({
   apiVersion: group === "" ? version : `${group}/${version}`,
@@ -21,19 +22,32 @@ const CHILDREN = [
 const PARENTS = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job", "CronJob"];
 const CLAIMS = type("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims");
 
-/** What controllers made of our objects and what still lives after those are gone. It is told, never deleted. */
-export async function childrenLeft(context: Context, removed: readonly Item[]): Promise<readonly Leftover[]> {
+/**
+ * What controllers made of our objects and what still lives after those are gone. It is told, and by policy `deep`
+ * removed where a chain of owners leads to our objects; claims of a StatefulSet have no owner and are only told.
+ */
+export async function childrenLeft(
+  context: Context,
+  removed: readonly Item[],
+  deadline: AbortSignal,
+): Promise<readonly Leftover[]> {
   const parents = removed.filter(({ type: { kind } }) => PARENTS.includes(kind));
   const places = new Set(parents.flatMap(({ namespace }) => (namespace === null ? [] : [namespace])));
   const found: Leftover[] = [];
   for (const place of places) {
     const here = parents.filter(({ namespace }) => namespace === place);
-    found.push(...(await owned(context, place, here)), ...(await claims(context, place, here)));
+    found.push(...(await owned(context, place, here, deadline)), ...(await claims(context, place, here)));
   }
   return found;
 }
 
-async function owned({ cluster }: Context, place: string, parents: readonly Item[]): Promise<readonly Leftover[]> {
+async function owned(
+  context: Context,
+  place: string,
+  parents: readonly Item[],
+  deadline: AbortSignal,
+): Promise<readonly Leftover[]> {
+  const { cluster, run } = context;
   const uids = new Set(parents.flatMap(({ uid }) => (uid === null ? [] : [uid])));
   const found: Leftover[] = [];
   for (const child of CHILDREN) {
@@ -43,7 +57,13 @@ async function owned({ cluster }: Context, place: string, parents: readonly Item
       const { uid, name, owners, deletedAt } = metadataOf(object);
       if (!owners.some((owner) => uids.has(owner))) continue;
       uids.add(uid);
-      if (deletedAt === null) found.push(leftover(child, place, name, uid, "orphan: its owner was of this run"));
+      if (deletedAt !== null) continue;
+      const orphan = { type: child, namespace: place, name, uid };
+      if (run.settings.rollback === "deep") {
+        context.log(`removes the orphan ${child.kind} ${place}/${name}`);
+        if ((await remove(context, orphan, deadline)).kind !== "left") continue;
+      }
+      found.push(leftover(child, place, name, uid, "orphan: its owner was of this run"));
     }
   }
   return found;

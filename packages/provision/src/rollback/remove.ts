@@ -28,8 +28,11 @@ export type Removal =
   | { readonly kind: "replaced" }
   | { readonly kind: "left"; readonly error: ObjectError };
 
+/** An object, and the uid that makes it that very one. */
+type Target = Pick<Item, "type" | "namespace" | "name" | "uid">;
+
 /** Deletes exactly the object that this run made, and waits until it is gone. */
-export async function remove(context: Context, item: Item, deadline: AbortSignal): Promise<Removal> {
+export async function remove(context: Context, item: Target, deadline: AbortSignal): Promise<Removal> {
   const { cluster } = context;
   const { type, namespace, name, uid } = item;
   if (name === null || uid === null) return { kind: "gone" };
@@ -50,7 +53,7 @@ export async function remove(context: Context, item: Item, deadline: AbortSignal
   return gone(context, item, name, deadline);
 }
 
-async function gone({ cluster }: Context, item: Item, name: string, deadline: AbortSignal): Promise<Removal> {
+async function gone({ cluster }: Context, item: Target, name: string, deadline: AbortSignal): Promise<Removal> {
   let seen: Metadata | null = null;
   for (let pause = 50; ; pause = Math.min(pause * 1.6, LONGEST_POLL)) {
     const outcome = await cluster.read(item.type, item.namespace, name);

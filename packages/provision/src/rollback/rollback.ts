@@ -29,7 +29,10 @@ export async function rollBack(context: Context, signal: AbortSignal): Promise<R
     );
   }
   const removed = candidates.map(({ index }) => context.item(index)).filter(({ status }) => status === "rolledBack");
-  const leftovers = [...leftoversOf(context.items), ...(await childrenLeft(context, removed))];
+  const leftovers = [
+    ...leftoversOf(context.items),
+    ...(await childrenLeft(context, removed, AbortSignal.any([signal, AbortSignal.timeout(rollbackTimeout)]))),
+  ];
   context.setRun({ leftovers });
   return leftovers.length === 0 ? "complete" : "incomplete";
 }

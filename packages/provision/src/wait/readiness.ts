@@ -1,4 +1,5 @@
 import { conditionsOf, listOf, metadataOf, numberOf, recordOf, textOf } from "../cluster/read.ts";
+import type { ResourceType } from "../cluster/types.ts";
 
 export type Readiness =
   | { readonly state: "ready" }
@@ -14,10 +15,10 @@ type Rule = (spec: Fields, status: Fields, object: unknown) => Readiness;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Whether an object, as the server shows it, does what it was made for. Kinds without a rule are ready at once. */
-export function readinessOf(kind: string, object: unknown): Readiness {
+export function readinessOf({ kind, group }: Pick<ResourceType, "kind" | "group">, object: unknown): Readiness {
   const spec = recordOf(recordOf(object)["spec"]);
   const status = recordOf(recordOf(object)["status"]);
-  const rule = RULES.get(kind);
+  const rule = RULES.get(group === "" ? kind : `${kind}.${group}`);
   if (rule !== undefined) return rule(spec, status, object);
   const condition = conditionsOf(object).find(({ type }) => type === "Ready" || type === "Available");
   if (condition === undefined || condition.status === "True") return READY;
@@ -92,16 +93,45 @@ const service: Rule = (spec, status) => {
   return listOf(recordOf(status["loadBalancer"])["ingress"]).length > 0 ? READY : waiting("it has no address yet");
 };
 
+const replicas: Rule = (spec, status, object) => {
+  const behind = unseen(status, object);
+  if (behind !== null) return behind;
+  const wanted = numberOf(spec["replicas"], 1);
+  const ready = numberOf(status["readyReplicas"]);
+  return ready >= wanted ? READY : waiting(`${ready} of ${wanted} replicas are ready`);
+};
+
+const build: Rule = (_spec, status) => {
+  const now = textOf(status["phase"]) ?? "new";
+  if (now === "Complete") return READY;
+  const why = `it is ${now}: ${textOf(status["message"]) ?? "see its log"}`;
+  return ["Failed", "Error", "Cancelled"].includes(now) ? failed(why) : waiting(`it is ${now}`);
+};
+
+/** Some router has let it in. */
+const route: Rule = (_spec, status) => {
+  const admitted = listOf(status["ingress"]).some((ingress) =>
+    conditionsOf({ status: ingress }).some(({ type, status: value }) => type === "Admitted" && value === "True"),
+  );
+  return admitted ? READY : waiting("no router has admitted it");
+};
+
+/** By kind and group: kinds of other groups may have the same names. */
 const RULES: ReadonlyMap<string, Rule> = new Map([
-  ["Deployment", deployment],
-  ["StatefulSet", statefulSet],
-  ["DaemonSet", daemonSet],
-  ["Job", job],
+  ["Deployment.apps", deployment],
+  ["StatefulSet.apps", statefulSet],
+  ["DaemonSet.apps", daemonSet],
+  ["ReplicaSet.apps", replicas],
+  ["ReplicationController", replicas],
+  ["Job.batch", job],
   ["Pod", pod],
   ["PersistentVolumeClaim", claim],
   ["Service", service],
   ["Namespace", phase("Active")],
-  ["CustomResourceDefinition", condition("Established")],
+  ["CustomResourceDefinition.apiextensions.k8s.io", condition("Established")],
+  ["DeploymentConfig.apps.openshift.io", deployment],
+  ["Build.build.openshift.io", build],
+  ["Route.route.openshift.io", route],
 ]);
 
 /** Its controller has not seen its last change. */

@@ -6,8 +6,9 @@ import { parallel } from "../create/parallel.ts";
 import type { Context } from "../instance/context.ts";
 import type { Item } from "../journal/record.ts";
 import { titleOf } from "../report/names.ts";
+import { readinessIn } from "./further.ts";
 import { targetOf } from "./inventory.ts";
-import { type Readiness, readinessOf } from "./readiness.ts";
+import type { Readiness } from "./readiness.ts";
 
 const FIRST_PAUSE = 250;
 const LONGEST_PAUSE = 2_000;
@@ -21,7 +22,9 @@ export type Goal = "inventory" | "ready";
  */
 export async function waitFor(context: Context, goal: Goal, deadline: AbortSignal): Promise<boolean> {
   const halt = AbortSignal.any([context.cancel, deadline]);
-  const waited = context.items.filter(({ status }) => status === "created");
+  const waited = context.items.filter(
+    ({ status, awaited }) => status === "created" && (goal !== "ready" || awaited !== false),
+  );
   const open = new Set(waited.map(({ index }) => index));
   let failed = false;
   for (const index of open) context.set(index, { ready: false, error: null });
@@ -62,7 +65,8 @@ async function look(context: Context, item: Item, goal: Goal, halt: AbortSignal)
     return { state: "waiting", why: outcome.error.message };
   }
   if (metadataOf(outcome.object).uid !== item.uid) return { state: "failed", why: "it was replaced meanwhile" };
-  return kept ?? (goal === "ready" ? readinessOf(item.type.kind, outcome.object) : { state: "ready" });
+  if (kept !== null || goal === "inventory") return kept ?? { state: "ready" };
+  return readinessIn(context.cluster, item, outcome.object);
 }
 
 /** Null where no inventory runs that follows the kind: then a look at the object itself has to do. */
