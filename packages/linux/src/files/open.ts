@@ -1,4 +1,5 @@
 import { constants, openSync, realpathSync } from "node:fs";
+import { posix } from "node:path";
 import { errorCode, TrawlerError } from "@trawler/plugin-api";
 import { loadLibc } from "../ffi/libc.ts";
 import { closeQuietly, O_PATH } from "./descriptor.ts";
@@ -60,8 +61,8 @@ export async function openFileSystem(
   }
 }
 
-/** The root of a process, whose mounts are not ours. */
-const PROCESS_ROOT = /^(.*\/\d+)\/root\/*$/;
+/** The root of a process, or a folder below it, whose mounts are not ours. */
+const PROCESS_ROOT = /^(.*\/\d+)\/root(\/.*)?$/;
 
 /**
  * The same over a plain folder, such as the node's root as this process sees it (`/`, `/host`, `/proc/1/root`).
@@ -72,7 +73,7 @@ export async function openHostFileSystem(path: string, options: FileSystemOption
   let root = -1;
   try {
     root = openSync(path, O_PATH | constants.O_DIRECTORY);
-    const holder = PROCESS_ROOT.exec(path)?.[1];
+    const [, holder, below = "/"] = PROCESS_ROOT.exec(path) ?? [];
     const mountinfo = holder === undefined ? OWN_MOUNTS : `${holder}/mountinfo`;
     const resolver = await chooseResolver(root, mountGuard([mountinfo]), options.resolver);
     return new RootedFileSystem({
@@ -83,7 +84,11 @@ export async function openHostFileSystem(path: string, options: FileSystemOption
       mounts: () =>
         holder === undefined
           ? mountsBelow(readMounts(OWN_MOUNTS), realpathSync(path, "latin1"), mountOf(root))
-          : readMounts(mountinfo),
+          : mountsBelow(
+              readMounts(mountinfo),
+              Buffer.from(posix.resolve("/", below)).toString("latin1"),
+              mountOf(root),
+            ),
       owners: SAME_OWNERS,
       release: () => undefined,
     });

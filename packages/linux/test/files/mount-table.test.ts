@@ -71,6 +71,8 @@ test.skipIf(reason !== null)("of two mounts at one place the upper one counts, w
     const twice = fileSystems.filter(({ mountPoint }) => mountPoint === `${folder}/twice`);
     expect(twice).toMatchObject([{ device: "two", size: 2 * 1024 * 1024, type: "tmpfs" }]);
     expect(twice[0]?.options).toContain("ro");
+    await using below = await openHostFileSystem(`/proc/${member.pid}/root${folder}/twice/`);
+    expect((await below.fileSystems()).fileSystems).toMatchObject([{ device: "two", mountPoint: "/", size: 2097152 }]);
   } finally {
     await member[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true });
