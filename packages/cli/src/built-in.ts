@@ -112,6 +112,30 @@ const ROWS: readonly Row[] = [
   ["crawler", "jar", "Hashes Java archives and their classes.", () => import("@trawler/crawler-jar")],
   [
     "crawler",
+    "image",
+    "Reports the image of a container: name parts, digest, labels.",
+    () => import("@trawler/crawler-image"),
+  ],
+  [
+    "crawler",
+    "python-package",
+    "Lists Python packages.",
+    () => import("@trawler/crawler-python-package"),
+  ],
+  [
+    "crawler",
+    "node-package",
+    "Lists Node.js packages.",
+    () => import("@trawler/crawler-node-package"),
+  ],
+  [
+    "crawler",
+    "ruby-package",
+    "Lists Ruby gems.",
+    () => import("@trawler/crawler-ruby-package"),
+  ],
+  [
+    "crawler",
     "redis",
     "Reads the state and the figures of Redis, Valkey, KeyDB and Dragonfly servers.",
     () => import("@trawler/crawler-redis"),
@@ -140,6 +164,7 @@ const ROWS: readonly Row[] = [
     "Reads items, commands and memory of memcached servers.",
     () => import("@trawler/crawler-memcached"),
   ],
+  ["crawler", "postgresql", "Reads connections, transactions and databases of PostgreSQL servers.", () => import("@trawler/crawler-postgresql")],
   [
     "emitter",
     "kafka",

@@ -1,7 +1,6 @@
-import { defineCrawler, errorMessage, parseSize, SIZE } from "@trawler/plugin-api";
+import { defineCrawler, errorMessage, parseSize, partProblem, SIZE, statFingerprint } from "@trawler/plugin-api";
 import * as z from "zod";
 import { findArchives } from "./find.ts";
-import { problemCode } from "./problem.ts";
 import { readFile, UNREAD } from "./read.ts";
 
 /** Texts of 64 characters, as many as a field of a frame holds. */
@@ -66,9 +65,9 @@ export default defineCrawler({
         const failures: unknown[] = [];
         const failed = (error: unknown) => failures.push(error);
         const { archives, truncated } = await findArchives(fs, { ...where, isArchive, max, signal, failed });
-        if (unchanged(archives.map(({ path, size, changed }) => `${path} ${size} ${changed}`).join("\n"))) return;
+        if (unchanged(statFingerprint(archives))) return;
         if (archives.length === 0 && failures.length > 0) throw failures[0];
-        for (const error of failures) problem(problemCode(error, signal), errorMessage(error));
+        for (const error of failures) problem(partProblem(error), errorMessage(error));
         if (truncated) problem("truncated", `more than ${max} archives`);
         const options = { algorithm, isArchive, allowance: { left: most }, maxBytes: most, problem, signal };
         let left = most;

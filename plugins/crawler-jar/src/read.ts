@@ -5,9 +5,9 @@ import {
   type FileStatus,
   type FileSystemAccess,
   fileReader,
+  partProblem,
 } from "@trawler/plugin-api";
 import { type ArchiveContent, type ArchiveOptions, readArchive } from "./classes.ts";
-import { problemCode } from "./problem.ts";
 import { Damaged } from "./zip.ts";
 
 export interface Archive {
@@ -43,7 +43,7 @@ export async function readFile(
     return { digest, content, classesDigest: digestOf(algorithm, content) };
   } catch (error) {
     if (error instanceof Damaged) problem("failed", `${path}: ${error.message}`);
-    else problem(problemCode(error, signal), errorMessage(error));
+    else problem(partProblem(error), errorMessage(error));
     return { ...UNREAD, digest };
   }
 }

@@ -1,5 +1,12 @@
 import { posix } from "node:path";
-import { errorCode, type FileStatus, type FileSystemAccess, type ReadOptions, TrawlerError } from "@trawler/plugin-api";
+import {
+  errorCode,
+  type FileStatus,
+  type FileSystemAccess,
+  type ReadOptions,
+  statFingerprint,
+  TrawlerError,
+} from "@trawler/plugin-api";
 
 export type Manager = "dpkg" | "apk" | "rpm";
 export type Format = "dpkg-status" | "dpkg-status.d" | "apk-installed" | "rpm-sqlite" | "rpm-ndb" | "rpm-berkeley";
@@ -58,8 +65,7 @@ export async function findDatabases(
 
 /** Changes with the databases' content: size and times of all that they consist of. */
 export function fingerprint(databases: readonly Database[]): string {
-  const files = databases.flatMap((database) => database.files);
-  return files.map(({ path, size, modified, changed }) => `${path} ${size} ${modified} ${changed}`).join("\n");
+  return statFingerprint(databases.flatMap(({ files }) => files));
 }
 
 async function filesOf(fs: FileSystemAccess, { format, path }: Place, options: ReadOptions) {

@@ -1,4 +1,4 @@
-import { defineCrawler, errorCode, errorMessage, type MetaAccess } from "@trawler/plugin-api";
+import { defineCrawler, errorMessage, type MetaAccess, partProblem } from "@trawler/plugin-api";
 import * as z from "zod";
 import { type Database, findDatabases, fingerprint, type Manager } from "./find.ts";
 import { type InstalledPackage, keyed, type PackageList } from "./package.ts";
@@ -59,7 +59,7 @@ export default defineCrawler({
   create: ({ max }) => ({
     async *crawl({ fs, meta }, { signal, unchanged, problem }) {
       const startedAt = startOf(meta);
-      const tell = (error: unknown): void => problem(codeOf(error, signal), errorMessage(error));
+      const tell = (error: unknown): void => problem(partProblem(error), errorMessage(error));
       const failures: unknown[] = [];
       const find = () => findDatabases(fs, { signal }, (error) => failures.push(error));
       const databases = await find();
@@ -108,20 +108,4 @@ function startOf({ workload, container }: MetaAccess): number | null {
   const one = container ?? (others.length === 0 ? only : undefined);
   const time = Date.parse(one?.state.startedAt ?? "");
   return Number.isNaN(time) ? null : time;
-}
-
-/** What the frame says of a failure that costs one database; what ends the crawl itself is thrown on. */
-function codeOf(error: unknown, signal: AbortSignal): "denied" | "truncated" | "failed" {
-  switch (errorCode(error)) {
-    case "TRAWLER_DENIED":
-    case "TRAWLER_REFUSED":
-      return "denied";
-    case "TRAWLER_LIMIT":
-      return "truncated";
-    case "TRAWLER_UNSUPPORTED":
-      return "failed";
-    default:
-      if (signal.aborted) throw signal.reason;
-      throw error;
-  }
 }
