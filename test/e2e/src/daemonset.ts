@@ -43,12 +43,15 @@ export function valuesFor(values: Readonly<Record<string, unknown>> = {}): Recor
  */
 export const nodeRoot = (): string => `/proc/${componentPid("etcd") ?? 1}/root`;
 
-/** Kafka's account as the chart takes it; `data` = something else in its place. */
-export async function makeSecret(namespace: string, data?: Readonly<Record<string, string>>): Promise<void> {
+/** Kafka's account as agents take it; `data` = something else in its place. */
+export async function makeSecret(
+  namespace: string,
+  name: string,
+  data?: Readonly<Record<string, string>>,
+): Promise<void> {
   const { username, password } = node().kafka;
-  const encoded = Object.entries(data ?? { username, password }).map(([name, text]) => [name, btoa(text)]);
-  const metadata = { namespace, name: "kafka" };
-  await apply({ apiVersion: "v1", kind: "Secret", metadata, data: Object.fromEntries(encoded) });
+  const encoded = Object.entries(data ?? { username, password }).map(([key, text]) => [key, btoa(text)]);
+  await apply({ apiVersion: "v1", kind: "Secret", metadata: { namespace, name }, data: Object.fromEntries(encoded) });
 }
 
 export interface AgentPod {
@@ -87,7 +90,7 @@ export class Release implements AsyncDisposable {
 
   static async install(namespace: string, values: Readonly<Record<string, unknown>>): Promise<Release> {
     const topic = `${namespace}.frames`;
-    await Promise.all([makeTopic(topic).catch(() => undefined), makeSecret(namespace)]);
+    await Promise.all([makeTopic(topic).catch(() => undefined), makeSecret(namespace, "kafka")]);
     const release = new Release(namespace, await TopicReader.open(topic));
     await release.upgrade(values);
     return release;

@@ -143,7 +143,7 @@ onNode("An agent that cannot start", "e2e-daemonset-start", (namespace) => {
   const install = (values: object) => helm(["install", "agent", CHART, "-n", namespace], { ...valuesFor(), ...values });
 
   test("a bad interval in the file is told with its place", async () => {
-    await makeSecret(namespace);
+    await makeSecret(namespace, "kafka");
     await install({ config: { pipelines: { default: { every: "10" } } } });
     expect(await termination()).toMatch(
       /^trawl: \/etc\/trawler\/trawler\.yaml:\d+:\d+: pipelines\.default\.every: [^\n]+$/,
@@ -151,7 +151,7 @@ onNode("An agent that cannot start", "e2e-daemonset-start", (namespace) => {
   });
 
   test("a Secret without the password is told with the file", async () => {
-    await makeSecret(namespace, { username: "trawler" });
+    await makeSecret(namespace, "kafka", { username: "trawler" });
     await install({});
     expect(await termination()).toMatch(
       /^trawl: emitter kafka cannot start: cannot read \/etc\/trawler-kafka\/password: ENOENT[^\n]*$/,
@@ -159,7 +159,7 @@ onNode("An agent that cannot start", "e2e-daemonset-start", (namespace) => {
   });
 
   test("a Secret without the user's name is told with the file", async () => {
-    await makeSecret(namespace, { password: "x" });
+    await makeSecret(namespace, "kafka", { password: "x" });
     await install({});
     expect(await termination()).toMatch(
       /^trawl: [^\n]*the file \/etc\/trawler-kafka\/username cannot be read; [^\n]*$/,
