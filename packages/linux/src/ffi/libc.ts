@@ -4,6 +4,8 @@ import { constants } from "node:os";
 export interface Libc {
   /** openat2(2): a close-on-exec descriptor. `path` is without its end mark; `resolve` holds RESOLVE_ flags. */
   openat2(directory: number, path: Uint8Array, flags: number, resolve: number): number;
+  /** getxattr(2): the bytes that were put into `value`. */
+  getxattr(path: string, name: string, value: Uint8Array): number;
   /** setns(2) of the calling thread. */
   setns(descriptor: number, type: number): number;
   /** socket(2). */
@@ -49,6 +51,11 @@ async function bind(): Promise<Libc | null> {
     "size_t",
     "int",
   ]);
+  const getxattr: (path: string, name: string, value: Uint8Array, size: number) => number = library.func(
+    "getxattr",
+    "long",
+    ["str", "str", "void *", "size_t"],
+  );
   const result = (value: number): number => (value < 0 ? -koffi.errno() : value);
   const how = Buffer.alloc(HOW_SIZE);
   return {
@@ -57,6 +64,7 @@ async function bind(): Promise<Libc | null> {
       how.writeBigUInt64LE(BigInt(resolve), 16);
       return result(syscall(SYS_OPENAT2, directory, Buffer.concat([path, END]), how, HOW_SIZE));
     },
+    getxattr: (path, name, value) => result(getxattr(path, name, value, value.length)),
     setns: (descriptor, type) => result(setns(descriptor, type)),
     socket: (domain, type, protocol) => result(socket(domain, type | SOCK_CLOEXEC, protocol)),
     dontNeed: (address, length) => result(madvise(address, length, MADV_DONTNEED)),

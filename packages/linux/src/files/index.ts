@@ -1,3 +1,4 @@
+export { LayeredFileSystem } from "./layered.ts";
 export { type FileSystemOptions, openFileSystem, openHostFileSystem } from "./open.ts";
 export { decodePath, encodePath } from "./path.ts";
 export type { ProcessIdentity } from "./pid.ts";

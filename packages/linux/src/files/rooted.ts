@@ -1,5 +1,6 @@
 import { fstatSync } from "node:fs";
 import {
+  errorCode,
   type FileContent,
   type FileDigest,
   type FileEntry,
@@ -20,6 +21,7 @@ import { digestContent } from "./digest.ts";
 import { fileError, gone, shown } from "./errors.ts";
 import { readFolder } from "./list.ts";
 import { readFileSystems } from "./mount-table.ts";
+import { isOpaque, isWhiteout, type LayerEntry } from "./overlay.ts";
 import type { Owners } from "./owners.ts";
 import { decodePath, encodePath, joinPath, splitPath } from "./path.ts";
 import { readContent } from "./read.ts";
@@ -86,6 +88,24 @@ export class RootedFileSystem implements FileSystemAccess, AsyncDisposable {
       const link = stats.isSymbolicLink() ? this.#link(path) : null;
       return Promise.resolve(fileStatus(absolute(path), stats, link, this.#options.owners));
     });
+  }
+
+  /** One entry of a layer, as overlayfs reads it; null where this layer says nothing about it. */
+  async layerEntry(path: string, options: ReadOptions = {}): Promise<LayerEntry | null> {
+    try {
+      return await this.#use(path, options, false, async (descriptor) => {
+        const stats = fstatSync(descriptor);
+        const link = stats.isSymbolicLink() ? this.#link(path) : null;
+        return {
+          status: fileStatus(absolute(path), stats, link, this.#options.owners),
+          whiteout: isWhiteout(stats),
+          opaque: stats.isDirectory() && (await isOpaque(descriptor)),
+        };
+      });
+    } catch (error) {
+      if (errorCode(error) === "TRAWLER_UNSUPPORTED") return null;
+      throw error;
+    }
   }
 
   list(
