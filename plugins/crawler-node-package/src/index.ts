@@ -5,7 +5,7 @@ import { type FoundPackage, readPackage, type Walk, walkModules } from "./walk.t
 const MAX_PACKAGES = 5000;
 
 /** Where Node.js itself, distributions, version managers and applications keep packages. */
-const PATHS = [
+const USUAL = [
   "/usr/lib/node_modules",
   "/usr/local/lib/node_modules",
   "/usr/share/nodejs",
@@ -44,8 +44,8 @@ export default defineCrawler({
   name: "node-package",
   description: "Lists Node.js packages.",
   config: z.strictObject({
-    paths: paths.default(PATHS).describe("Folders of packages; `*` and `?` stand for parts of a name."),
-    extraPaths: paths.default([]).describe("More of them."),
+    paths: paths.default([]).describe("Further folders of packages; `*` and `?` stand for parts of a name."),
+    usualPaths: z.boolean().default(true).describe("Also look where they usually are."),
     max: z.int().min(1).max(MAX_PACKAGES).default(MAX_PACKAGES).describe("Most packages of one container."),
   }),
   scope: "member",
@@ -60,8 +60,8 @@ export default defineCrawler({
       path: text("Its folder."),
     }),
   },
-  create: ({ paths, extraPaths, max }) => {
-    const patterns = [...paths, ...extraPaths];
+  create: ({ paths, usualPaths, max }) => {
+    const patterns = [...(usualPaths ? USUAL : []), ...paths];
     return {
       async *crawl({ fs }, { signal, unchanged, problem }) {
         const { files: folders, truncated } = await findPaths(fs, patterns, { signal });

@@ -6,7 +6,7 @@ import { readMetadata } from "./read.ts";
 const MAX_PACKAGES = 5000;
 
 /** Where Python itself, distributions, virtual environments, conda and version managers keep packages. */
-const PATHS = [
+const USUAL = [
   "/usr/lib/python*",
   "/usr/lib64/python*",
   "/usr/local/lib/python*",
@@ -42,9 +42,9 @@ export default defineCrawler({
   description: "Lists Python packages.",
   config: z.strictObject({
     paths: paths
-      .default(PATHS)
-      .describe("Folders that hold `site-packages` or `dist-packages`; `*` and `?` stand for parts of a name."),
-    extraPaths: paths.default([]).describe("More of them."),
+      .default([])
+      .describe("Further folders that hold `site-packages` or `dist-packages`; `*` and `?` stand for parts of a name."),
+    usualPaths: z.boolean().default(true).describe("Also look where they usually are."),
     max: z.int().min(1).max(MAX_PACKAGES).default(MAX_PACKAGES).describe("Most packages of one container."),
   }),
   scope: "member",
@@ -57,8 +57,11 @@ export default defineCrawler({
       path: text("Its metadata: a folder `….dist-info` or `….egg`, or a folder or file `….egg-info`."),
     }),
   },
-  create: ({ paths, extraPaths, max }) => {
-    const folders = [...paths, ...extraPaths].flatMap((path) => [`${path}/site-packages`, `${path}/dist-packages`]);
+  create: ({ paths, usualPaths, max }) => {
+    const folders = [...(usualPaths ? USUAL : []), ...paths].flatMap((path) => [
+      `${path}/site-packages`,
+      `${path}/dist-packages`,
+    ]);
     return {
       async *crawl({ fs }, { signal, unchanged, problem }) {
         const { files: sites, truncated: cut } = await findPaths(fs, folders, { signal });

@@ -5,7 +5,7 @@ import { parseSpecification } from "./parse.ts";
 const MAX_PACKAGES = 5000;
 
 /** Where Ruby itself, distributions, Bundler, version managers and applications keep specifications. */
-const PATHS = [
+const USUAL = [
   "/usr/lib/ruby/gems/*",
   "/usr/local/lib/ruby/gems/*",
   "/var/lib/gems/*",
@@ -41,8 +41,10 @@ export default defineCrawler({
   name: "ruby-package",
   description: "Lists Ruby gems.",
   config: z.strictObject({
-    paths: paths.default(PATHS).describe("Folders that hold `specifications`; `*` and `?` stand for parts of a name."),
-    extraPaths: paths.default([]).describe("More of them."),
+    paths: paths
+      .default([])
+      .describe("Further folders that hold `specifications`; `*` and `?` stand for parts of a name."),
+    usualPaths: z.boolean().default(true).describe("Also look where they usually are."),
     max: z.int().min(1).max(MAX_PACKAGES).default(MAX_PACKAGES).describe("Most gems of one container."),
   }),
   scope: "member",
@@ -57,8 +59,8 @@ export default defineCrawler({
       path: text("Its specification."),
     }),
   },
-  create: ({ paths, extraPaths, max }) => {
-    const folders = [...paths, ...extraPaths].flatMap((path) => [
+  create: ({ paths, usualPaths, max }) => {
+    const folders = [...(usualPaths ? USUAL : []), ...paths].flatMap((path) => [
       `${path}/specifications`,
       `${path}/specifications/default`,
     ]);
