@@ -1,24 +1,43 @@
-import { openHostFileSystem } from "@trawler/linux";
-import { errorMessage, type Mode, type Subject, TrawlerError, type Workload } from "@trawler/plugin-api";
+import { LayeredFileSystem, openHostFileSystem } from "@trawler/linux";
+import {
+  errorMessage,
+  type FileSystemAccess,
+  type Mode,
+  type Subject,
+  TrawlerError,
+  type Workload,
+} from "@trawler/plugin-api";
 import { aliased } from "./alias.ts";
 
 /** What the host's frame says of the machine that runs, which is none of the folder's. */
 const OF_THE_MACHINE: ReadonlySet<string> = new Set(["host.arch", "os.description", "trawler.kernel.release"]);
 
-/** Throws TRAWLER_CONFIG_INVALID where the folder is not there. */
-export async function openMountpoint(path: string, alias: string): Promise<Mode> {
+/** One folder, or the layers of an overlay. Throws TRAWLER_CONFIG_INVALID where one of them is not there. */
+export async function openMountpoint(folders: readonly string[], alias: string): Promise<Mode> {
   try {
-    await using _files = await openHostFileSystem(path);
+    await using _files = await openFolders(folders);
   } catch (cause) {
-    throw new TrawlerError("TRAWLER_CONFIG_INVALID", `mode mountpoint: path: ${errorMessage(cause)}`, { cause });
+    throw new TrawlerError("TRAWLER_CONFIG_INVALID", `mode mountpoint: ${errorMessage(cause)}`, { cause });
   }
   return {
-    subjects: (workload) => [mountpointWorkload(workload, path)],
+    subjects: (workload) => [mountpointWorkload(workload, folders[0] ?? "/")],
     open: async (workload) => {
-      const files = await openHostFileSystem(path);
+      const files = await openFolders(folders);
       return new MountpointSubject(workload, aliased(files, alias), files);
     },
   };
+}
+
+async function openFolders(folders: readonly string[]): Promise<FileSystemAccess & AsyncDisposable> {
+  const layers: Awaited<ReturnType<typeof openHostFileSystem>>[] = [];
+  try {
+    for (const path of folders) layers.push(await openHostFileSystem(path));
+  } catch (error) {
+    for (const layer of layers) await layer[Symbol.asyncDispose]();
+    throw error;
+  }
+  const [only] = layers;
+  return layers.length === 1 && only !== undefined ? only : new LayeredFileSystem(layers);
 }
 
 /** Its own subject beside the host, whose processes and figures say nothing about it. */

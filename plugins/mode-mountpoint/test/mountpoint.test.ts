@@ -32,8 +32,11 @@ function root(files: Readonly<Record<string, string>> = FILES): string {
   return folder;
 }
 
-async function open(path: string, alias = "/"): Promise<Pick<Access, "fs" | "meta">> {
-  const instance = await mode.create({ path, alias }, fakeHost());
+async function open(path: string | readonly string[], alias = "/"): Promise<Pick<Access, "fs" | "meta">> {
+  const instance = await mode.create(
+    typeof path === "string" ? { path, alias } : { layers: [...path], alias },
+    fakeHost(),
+  );
   const [workload = host] = instance.subjects?.(host) ?? [];
   const subject = await instance.open(workload, fakeContext());
   onTestFinished(() => subject[Symbol.asyncDispose]());
@@ -107,6 +110,20 @@ test("P9: where the folder stands in the reported paths is a setting", async () 
   expect((await fs.fileSystems()).fileSystems[0]?.mountPoint).toBe("/etc");
   await expect(fs.readText("/usr/lib/os-release")).rejects.toMatchObject({ code: "TRAWLER_UNSUPPORTED" });
   await expect(walked(fs, "/usr")).rejects.toMatchObject({ code: "TRAWLER_UNSUPPORTED" });
+});
+
+test("the layers of a container that does not run are its root", async () => {
+  const upper = root({ "etc/os-release": "ID=changed\n" });
+  const { fs, meta } = await open([upper, root()]);
+  expect(await fs.readText("/etc/os-release")).toBe("ID=changed\n");
+  expect(await fs.readText("/etc/passwd")).toBe("root:x:0:0\n");
+  expect(meta.workload.id).toBe(`node-a:${upper}`);
+});
+
+test("either a folder or layers are named", async () => {
+  for (const settings of [{}, { path: "/", layers: ["/"] }, { layers: [] }, { path: "/a/../b" }]) {
+    expect(mode.config.safeParse(settings).success).toBe(false);
+  }
 });
 
 test("a folder that is not there is told when the agent starts", async () => {
