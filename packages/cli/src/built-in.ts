@@ -165,6 +165,7 @@ const ROWS: readonly Row[] = [
     () => import("@trawler/crawler-memcached"),
   ],
   ["crawler", "postgresql", "Reads connections, transactions and databases of PostgreSQL servers.", () => import("@trawler/crawler-postgresql")],
+  ["crawler", "mysql", "Reads connections, statements and buffers of MySQL and MariaDB servers.", () => import("@trawler/crawler-mysql")],
   [
     "emitter",
     "kafka",

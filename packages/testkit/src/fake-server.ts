@@ -35,3 +35,22 @@ export function httpAnswer(body: string, status = "200 OK", headers: readonly st
   const head = [`HTTP/1.1 ${status}`, `Content-Length: ${Buffer.byteLength(body)}`, "Connection: close", ...headers];
   return (socket) => void socket.once("data", () => socket.end(`${head.join("\r\n")}\r\n\r\n${body}`));
 }
+
+/** What a real server said, in order, as base64; `first` = before the client said anything. */
+export interface Recording {
+  readonly first: boolean;
+  readonly answers: readonly string[];
+}
+
+/** Plays a recording to each connection: one answer for each message of the client, then silence. */
+export function replay({ first, answers }: Recording): Handler {
+  return (socket) => {
+    const rest = answers.map((answer) => Buffer.from(answer, "base64"));
+    const next = (): void => {
+      const answer = rest.shift();
+      if (answer !== undefined) socket.write(answer);
+    };
+    if (first) next();
+    socket.on("data", next);
+  };
+}
