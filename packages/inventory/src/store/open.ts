@@ -9,9 +9,12 @@ import { prepareSide } from "./side.ts";
 import type { Applied, Batch, Store } from "./store.ts";
 import { prepareWorking } from "./working.ts";
 
+/** Takes three records of a usual pod; a smaller one would take one. */
+const PAGE = 8192;
+
 /** Opens, or makes, the store of a cluster in one SQLite file. Synchronous: for a thread of its own. */
 export function openStore(file: string, cluster: string): Store {
-  const database = openForWriting(file);
+  const database = openForWriting(file, PAGE);
   try {
     prepareSchema(database, cluster);
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { numberOf, textOf, transaction } from "../sqlite.ts";
-import { createObjects } from "./objects.ts";
+import { prepareObjects } from "./objects.ts";
 import { LIVE } from "./schema.ts";
 import type { Retention } from "./store.ts";
 
@@ -18,7 +18,7 @@ export function purgeStep(database: DatabaseSync, retention: Retention, now: num
   // Counting takes long: only where time alone leaves room in this step.
   if (rows.length < limit) rows = oldest.all(LIVE, Math.min(limit, Math.max(rows.length, excess(database, retention))));
   if (rows.length === 0) return 0;
-  const objects = createObjects(database);
+  const objects = prepareObjects(database)();
   const remove = database.prepare("DELETE FROM records WHERE id = ?");
   const removeFigures = database.prepare(
     "DELETE FROM figures WHERE uid = ? AND NOT EXISTS (SELECT 1 FROM records WHERE records.uid = figures.uid)",
@@ -29,6 +29,7 @@ export function purgeStep(database: DatabaseSync, retention: Retention, now: num
       remove.run(numberOf(row["id"]));
       removeFigures.run(textOf(row["uid"]) ?? "");
     }
+    objects.flush();
   });
   return rows.length;
 }

@@ -4,7 +4,7 @@ import { unpack } from "../compress.ts";
 import type { GapReason } from "../events.ts";
 import type { InventoryRecord, RecordDetail, RecordOwner } from "../record.ts";
 import { bytesOf, numberOf, openForReading, textOf } from "../sqlite.ts";
-import { loadObject } from "./objects.ts";
+import { prepareLoading } from "./objects.ts";
 import { countPurgeable } from "./purge.ts";
 import { changedRows, findRows, type Row, rowsOf } from "./query.ts";
 import { asRecord, parseBody, parsePast } from "./rows.ts";
@@ -73,14 +73,14 @@ export function createReader(database: DatabaseSync, cluster: string): StoreRead
     });
   };
 
-  const loadDetails = database.prepare("SELECT past, object, digest FROM details WHERE record = ?");
-  const loadPayload = database.prepare("SELECT object FROM payloads WHERE digest = ?");
+  const loadDetails = database.prepare("SELECT past, block, place, digest FROM details WHERE record = ?");
+  const loadObject = prepareLoading(database);
   const loadFigures = database.prepare("SELECT frame FROM figures WHERE uid = ? ORDER BY part");
 
   const detail = (row: Row, record: InventoryRecord): RecordDetail => {
     const details = loadDetails.get(row.id);
-    const past = parsePast(textOf(details?.["past"]) ?? '{"transitions":[],"instances":[]}');
-    return { ...record, ...past, object: loadObject(details, loadPayload), figures: figures(record.uid) };
+    const past = parsePast(textOf(details?.["past"]), record);
+    return { ...record, ...past, object: loadObject(details), figures: figures(record.uid) };
   };
 
   /** The parts of a frame that was split, as one. */

@@ -1,5 +1,5 @@
 import type { RecordState } from "../fold/state.ts";
-import type { InventoryRecord } from "../record.ts";
+import type { ContainerInstance, InventoryRecord } from "../record.ts";
 import { LIVE } from "./schema.ts";
 
 /** The record's past, apart from what a query shows. */
@@ -11,8 +11,13 @@ export function bodyOf({ transitions: _, instances: __, ...body }: RecordState):
   return body;
 }
 
-export function pastOf({ transitions, instances }: RecordState): Past {
-  return { transitions, instances };
+/** As JSON. A run that the body holds too is only named there, by its place. */
+export function pastOf({ transitions, instances, containers }: RecordState): string {
+  const runs = instances.map((run) => {
+    const index = containers.indexOf(run);
+    return index === -1 ? run : index;
+  });
+  return JSON.stringify({ transitions, instances: runs });
 }
 
 /** What was written by this code: its shape is ours. Foreign keys lose their prototype again. */
@@ -26,8 +31,11 @@ export function parseBody(text: string): Body {
   };
 }
 
-export function parsePast(text: string): Past {
-  return JSON.parse(text);
+export function parsePast(text: string | null, { containers }: Pick<Body, "containers">): Past {
+  if (text === null) return { transitions: [], instances: [] };
+  const past: Omit<Past, "instances"> & { instances: readonly (ContainerInstance | number)[] } = JSON.parse(text);
+  const runs = past.instances.map((run) => (typeof run === "number" ? containers[run] : run));
+  return { ...past, instances: runs.filter((run) => run !== undefined) };
 }
 
 /** As a reader sees it. */

@@ -2,13 +2,13 @@ import type { DatabaseSync } from "node:sqlite";
 import { TrawlerError } from "@trawler/plugin-api";
 import { textOf } from "../sqlite.ts";
 
-const FORMAT = "1";
+const FORMAT = "2";
 /** `ended` of what exists: later than any time. */
 export const LIVE = 9_007_199_254_740_991;
 
 /**
- * `records` is narrow, for searching: what a query shows stands in `body`. `details` holds what only `show` needs;
- * objects above 64 KiB stand once in `payloads`, by digest. Times are milliseconds of our wall clock.
+ * `records` is narrow, for searching: what a query shows stands in `body`. `details` holds what only `show` needs.
+ * Objects stand in `blocks`, several packed together; those above 64 KiB stand once in `payloads`, by digest. Times are milliseconds of our wall clock.
  */
 const TABLES = `
 CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -28,8 +28,10 @@ CREATE INDEX IF NOT EXISTS records_owner ON records (owner_uid) WHERE owner_uid 
 CREATE INDEX IF NOT EXISTS records_owner_name ON records (owner_name) WHERE owner_name IS NOT NULL;
 CREATE INDEX IF NOT EXISTS records_changed ON records (changed);
 CREATE TABLE IF NOT EXISTS details (
-  record INTEGER PRIMARY KEY, past TEXT NOT NULL, object BLOB, digest TEXT) STRICT;
+  record INTEGER PRIMARY KEY, past TEXT NOT NULL, block INTEGER, place INTEGER, digest TEXT) STRICT;
+CREATE INDEX IF NOT EXISTS details_block ON details (block) WHERE block IS NOT NULL;
 CREATE INDEX IF NOT EXISTS details_digest ON details (digest) WHERE digest IS NOT NULL;
+CREATE TABLE IF NOT EXISTS blocks (id INTEGER PRIMARY KEY, lengths TEXT NOT NULL, objects BLOB NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS payloads (digest TEXT PRIMARY KEY, object BLOB NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS gaps (
   id INTEGER PRIMARY KEY AUTOINCREMENT, stream TEXT NOT NULL, kind TEXT NOT NULL, reason TEXT NOT NULL,

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { RecordState } from "../fold/state.ts";
 import { numberOf, textOf } from "../sqlite.ts";
-import { createObjects } from "./objects.ts";
+import { type Objects, prepareObjects } from "./objects.ts";
 import { bodyOf, lifetime, parseBody, parsePast, pastOf } from "./rows.ts";
 import { LIVE } from "./schema.ts";
 
@@ -25,14 +25,14 @@ export interface Working {
   /** Whether a node's record has ended, and no other of that name lives. */
   isNodeGone(name: string): boolean;
   /** Writes what has changed; `failed` is told of each record that cannot be written. */
-  write(failed: (state: RecordState, error: unknown) => void): number;
+  write(failed: (state: RecordState, error: unknown) => void): void;
 }
 
 export type WorkingFactory = (nextChange: () => number) => Working;
 
 /** Prepares the statements once for all batches. */
 export function prepareWorking(database: DatabaseSync): WorkingFactory {
-  const objects = createObjects(database);
+  const beginObjects = prepareObjects(database);
   const load = database.prepare(
     `SELECT id, body, past FROM records LEFT JOIN details ON record = id
      WHERE uid = ? AND kind = ? ORDER BY epoch DESC LIMIT 1`,
@@ -50,7 +50,7 @@ export function prepareWorking(database: DatabaseSync): WorkingFactory {
        started = ?, ended = ?, changed = ?, body = ? WHERE id = ?`,
   );
 
-  const save = (held: Held, change: number): void => {
+  const save = (held: Held, change: number, objects: Objects): void => {
     const { state } = held;
     const owner = state.owners[0];
     const [started, ended] = lifetime(state);
@@ -66,10 +66,37 @@ export function prepareWorking(database: DatabaseSync): WorkingFactory {
       change,
       JSON.stringify(bodyOf(state)),
     ] as const;
+    const isNew = held.id === null;
     if (held.id === null) {
       held.id = numberOf(insert.run(state.kind, state.uid, state.epoch, ...columns).lastInsertRowid);
     } else update.run(...columns, held.id);
-    objects.save(held.id, JSON.stringify(pastOf(state)), held.object ?? null);
+    const traits = { isNew, isFinal: state.end !== null };
+    objects.save(held.id, pastOf(state), held.object ?? null, traits);
+  };
+
+  const saveAll = (places: readonly Held[], nextChange: () => number): void => {
+    const objects = beginObjects();
+    for (const place of places) save(place, nextChange(), objects);
+    objects.flush();
+  };
+
+  /** One by one, so that the one that cannot be written is found and left out. */
+  const saveEach = (
+    places: readonly Held[],
+    nextChange: () => number,
+    failed: (state: RecordState, error: unknown) => void,
+  ): void => {
+    for (const place of places) {
+      database.exec("SAVEPOINT record");
+      try {
+        saveAll([place], nextChange);
+      } catch (error) {
+        if (isFileFault(error)) throw error;
+        database.exec("ROLLBACK TO record");
+        failed(place.state, error);
+      }
+      database.exec("RELEASE record");
+    }
   };
 
   return (nextChange) => {
@@ -87,8 +114,9 @@ export function prepareWorking(database: DatabaseSync): WorkingFactory {
         current.set(key, null);
         return null;
       }
-      const past = parsePast(textOf(row["past"]) ?? '{"transitions":[],"instances":[]}');
-      const found: Held = { id: numberOf(row["id"]), state: { ...parseBody(body), ...past }, dirty: false };
+      const read = parseBody(body);
+      const past = parsePast(textOf(row["past"]), read);
+      const found: Held = { id: numberOf(row["id"]), state: { ...read, ...past }, dirty: false };
       current.set(key, found);
       all.push(found);
       return found;
@@ -125,21 +153,18 @@ export function prepareWorking(database: DatabaseSync): WorkingFactory {
         return (names.get(nameKey("Node", null, name))?.size ?? 0) > 0 || anyNode.get(name) !== undefined;
       },
       write: (failed) => {
-        let written = 0;
-        for (const place of all) {
-          if (!place.dirty) continue;
-          database.exec("SAVEPOINT record");
-          try {
-            save(place, nextChange());
-            written += 1;
-          } catch (error) {
-            if (isFileFault(error)) throw error;
-            database.exec("ROLLBACK TO record");
-            failed(place.state, error);
-          }
-          database.exec("RELEASE record");
+        const changed = all.filter(({ dirty }) => dirty);
+        const ids = changed.map(({ id }) => id);
+        database.exec("SAVEPOINT batch");
+        try {
+          saveAll(changed, nextChange);
+        } catch (error) {
+          if (isFileFault(error)) throw error;
+          database.exec("ROLLBACK TO batch");
+          for (const [index, place] of changed.entries()) place.id = ids[index] ?? null;
+          saveEach(changed, nextChange, failed);
         }
-        return written;
+        database.exec("RELEASE batch");
       },
     };
     return working;
