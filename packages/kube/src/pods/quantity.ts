@@ -5,6 +5,8 @@
 export function parseQuantity(text: unknown): number | null {
   if (typeof text === "number") return Number.isFinite(text) && text >= 0 ? text : null;
   if (typeof text !== "string" || text.length > 64) return null;
+  const usual = USUAL.exec(text);
+  if (usual !== null) return scaled(Number(usual[1]), usual[2]);
   const match = QUANTITY.exec(text);
   if (match === null) return null;
   const { whole = "", fraction = "", binary, decimal, exponent } = match.groups ?? {};
@@ -15,6 +17,14 @@ export function parseQuantity(text: unknown): number | null {
   if (shift === undefined) return null;
   const mantissa = BigInt(whole + fraction) << shift;
   return Number(`${mantissa}e${power - fraction.length}`);
+}
+
+/** What nearly all are: it needs no large integers, as neither step can round twice. */
+const USUAL = /^(\d{1,15})(m|[KMG]i)?$/;
+
+function scaled(value: number, unit: string | undefined): number {
+  if (unit === undefined) return value;
+  return unit === "m" ? value / 1000 : value * 1024 ** (unit === "Ki" ? 1 : unit === "Mi" ? 2 : 3);
 }
 
 /** Bytes, rounded up as Kubernetes does. */
