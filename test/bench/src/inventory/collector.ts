@@ -101,6 +101,7 @@ async function settle(events: number): Promise<void> {
     if (changes.length === 0) break;
   }
   const { durable: onDisk, visible: inStore } = delays;
+  delays = { durable: [], visible: [] };
   const cpuSeconds = cpuSince(cpu);
   tell({
     type: "settled",

@@ -9,12 +9,12 @@ import { podFactory } from "./pods.ts";
 /** What the owner of the process asks for. */
 export type ToServer =
   /** Pods that live and end: each one is added, changed twice and deleted, so four events. */
-  { readonly type: "churn"; readonly pods: number; readonly eventsPerSecond: number };
+  { readonly type: "churn"; readonly pods: number; readonly first: number; readonly eventsPerSecond: number };
 
 export type FromServer =
   | { readonly type: "listening"; readonly url: string }
   | { readonly type: "watching" }
-  /** Everything is on the wire; how late the last event was, milliseconds. */
+  /** Everything is on the wire. */
   | { readonly type: "churned"; readonly events: number; readonly seconds: number };
 
 const PODS = "/api/v1/pods";
@@ -74,7 +74,7 @@ async function whole(response: ServerResponse): Promise<void> {
   response.end("]}\n");
 }
 
-function churn({ pods, eventsPerSecond }: ToServer): void {
+function churn({ pods, first, eventsPerSecond }: ToServer): void {
   const begun = performance.now();
   const total = pods * 4;
   // Of a window of pods that live at once: an event goes to each in turn.
@@ -88,7 +88,7 @@ function churn({ pods, eventsPerSecond }: ToServer): void {
       const within = sent - round * window * 4;
       const size = Math.min(window, pods - round * window);
       const stage = Math.floor(within / size);
-      const index = CHURN_FROM + round * window + (within % size);
+      const index = CHURN_FROM + first + round * window + (within % size);
       version += 1;
       const phase = stage === 0 ? "Pending" : stage === 1 ? "Running" : "Succeeded";
       const type = stage === 0 ? "ADDED" : stage === 3 ? "DELETED" : "MODIFIED";

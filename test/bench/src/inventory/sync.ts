@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Benchmark, BenchmarkContext, BenchmarkRow } from "../benchmark.ts";
 import { startChild } from "./child.ts";
 import type { FromCollector, ToCollector } from "./collector.ts";
+import { benchFolder } from "./folder.ts";
 import type { FromInformer } from "./informer.ts";
 import type { FromServer, ToServer } from "./server.ts";
 
@@ -82,12 +80,11 @@ function ratio(what: string, value: number, budget?: number): BenchmarkRow {
 }
 
 async function collect(pods: number, { signal, log }: BenchmarkContext): Promise<Run> {
-  using stack = new DisposableStack();
-  const folder = mkdtempSync(join(tmpdir(), "trawler-bench-"));
-  stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+  using folder = benchFolder();
   await using server = startChild<FromServer, ToServer>("server", [String(pods)], { signal });
   const { url } = await server.next("listening");
-  await using collector = startChild<FromCollector, ToCollector>("collector", [url, folder, String(pods)], { signal });
+  const args = [url, folder.path, String(pods)];
+  await using collector = startChild<FromCollector, ToCollector>("collector", args, { signal });
   const { type: _, ...told } = await collector.next("synced");
   const run = { pods, ...told, ...collector.memory() };
   log(`collector, ${pods} pods: ${JSON.stringify(run)}`);
