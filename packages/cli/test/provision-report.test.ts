@@ -23,45 +23,44 @@ const item = (index: number, name: string, change: Partial<Item>): Item => ({
   ...change,
 });
 
-test("a report names type, id and state of every object in template order, the first error, and how to remove the rest", () => {
-  const forbidden = { code: 403, reason: "Forbidden", message: "not allowed", causes: [] };
-  const report: Report = {
-    instance: "01abc",
-    template: "shop",
-    digest: "d",
-    namespace: "shop",
-    server: "api.example.test",
-    createdAt: "2026-01-01T00:00:00.000Z",
-    endedAt: "2026-01-01T00:00:01.000Z",
-    state: "PARTIAL",
-    settings: DEFAULT_SETTINGS,
-    headline: "ConfigMap shop/b: wrong",
-    rollback: "incomplete",
-    ready: null,
-    leftovers: [
-      {
-        apiVersion: "v1",
-        kind: "ConfigMap",
-        namespace: "shop",
-        name: "a",
-        uid: "uid-0",
-        why: "not allowed",
-        command: "kubectl delete configmaps a -n shop",
-      },
-    ],
-    evidence: [{ index: 0, lines: ["event Any: text"] }],
-    warnings: [],
-    objects: [
-      item(0, "a", { status: "rollbackFailed", error: forbidden }),
-      item(1, "b", {
-        status: "failed",
-        uid: null,
-        error: { ...forbidden, code: 422, reason: "Invalid", message: "wrong" },
-      }),
-      item(2, "c", { status: "skipped", uid: null }),
-    ],
-  };
-  expect(formatReport(report)).toBe(`PARTIAL shop in shop, instance 01abc
+const forbidden = { code: 403, reason: "Forbidden", message: "not allowed", causes: [] };
+const partial: Report = {
+  instance: "01abc",
+  template: "shop",
+  digest: "d",
+  namespace: "shop",
+  server: "api.example.test",
+  createdAt: "2026-01-01T00:00:00.000Z",
+  endedAt: "2026-01-01T00:00:01.000Z",
+  state: "PARTIAL",
+  settings: DEFAULT_SETTINGS,
+  headline: "ConfigMap shop/b: wrong",
+  rollback: "incomplete",
+  ready: null,
+  leftovers: [
+    {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      namespace: "shop",
+      name: "a",
+      uid: "uid-0",
+      why: "not allowed",
+      command: "kubectl delete configmaps a -n shop",
+    },
+  ],
+  evidence: [{ index: 0, lines: ["event Any: text"] }],
+  warnings: [],
+  objects: [
+    item(0, "a", { status: "rollbackFailed", error: forbidden }),
+    item(1, "b", {
+      status: "failed",
+      uid: null,
+      error: { ...forbidden, code: 422, reason: "Invalid", message: "wrong" },
+    }),
+    item(2, "c", { status: "skipped", uid: null }),
+  ],
+};
+const TEXT = `PARTIAL shop in shop, instance 01abc
   why: ConfigMap shop/b: wrong
   rollback: incomplete
 
@@ -76,5 +75,18 @@ Evidence of ConfigMap shop/a:
 Left in the cluster; to remove it:
   kubectl delete configmaps a -n shop
     # not allowed
-`);
+`;
+
+test("R14: what a rollback cannot undo is said, where something acted", () => {
+  const report = (kind: string) => {
+    const { type } = item(0, "a", {});
+    const objects = [item(0, "a", { status: "rolledBack", type: { ...type, kind } })];
+    return formatReport({ ...partial, state: "FAILED", rollback: "complete", leftovers: [], evidence: [], objects });
+  };
+  expect(report("Job")).toContain("  not undone: what its containers, controllers and webhooks did elsewhere");
+  expect(report("ConfigMap")).not.toContain("not undone");
+});
+
+test("P18, P28, P31: a report names type, id and state of every object in template order, the first error, and how to remove the rest", () => {
+  expect(formatReport(partial)).toBe(TEXT);
 });

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 export interface FakeCluster extends AsyncDisposable {
   readonly url: string;
   /** `namespace/name` of each ConfigMap or Secret that is there. */
-  readonly objects: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+  readonly objects: Map<string, Readonly<Record<string, unknown>>>;
   /** Objects that were made, in this order, also those that have gone. */
   readonly made: readonly string[];
   /** Requests that change something. */
@@ -16,7 +16,13 @@ export interface FakeCluster extends AsyncDisposable {
   /** The status that the creation of this name gets instead. */
   refuse: (name: string) => number | undefined;
   /** Whether we may do that. */
-  allow: (verb: string, plural: string) => boolean;
+  allow: (verb: string, plural: string, namespace: string | null) => boolean;
+  /** The answer that a request gets instead, before anything of it is done. */
+  interfere: (method: string, path: string, dryRun: boolean) => readonly [status: number, body: object] | undefined;
+  /** Whether the answer to a creation, that is done, gets lost. */
+  lose: () => boolean;
+  /** What an object becomes as it is kept. */
+  keep: (object: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -32,15 +38,17 @@ export async function fakeCluster(): Promise<FakeCluster> {
 
   const create = async (path: string, body: string): Promise<[number, object]> => {
     const object = JSON.parse(body);
-    const { name } = object.metadata;
-    const key = `${path.split("/")[4]}/${name}`;
+    const name = object.metadata.name ?? `${object.metadata.generateName}${uid + 1}`;
+    const key = keyOf(path, name);
     await cluster.gate(name);
     const refused = cluster.refuse(name);
     if (refused !== undefined) return [refused, { reason: "Invalid", message: `${name} is refused` }];
     if (objects.has(key)) return [409, { reason: "AlreadyExists", message: `"${name}" already exists` }];
-    const stored = { ...object, metadata: { ...object.metadata, uid: `uid-${++uid}`, resourceVersion: `${uid}` } };
+    const metadata = { ...object.metadata, name, uid: `uid-${++uid}`, resourceVersion: `${uid}` };
+    const stored = cluster.keep({ ...object, metadata });
     objects.set(key, stored);
     made.push(key);
+    if (cluster.lose()) throw new Error("lost");
     return [201, stored];
   };
 
@@ -52,23 +60,37 @@ export async function fakeCluster(): Promise<FakeCluster> {
     return [200, { kind: "Status", status: "Success" }];
   };
 
+  const listed = (namespace: string | null, plural: string, query: URLSearchParams): readonly object[] => {
+    const [label, value] = (query.get("labelSelector") ?? "").split("=");
+    return [...objects.values()].filter((object) => {
+      const { kind, metadata } = JSON.parse(JSON.stringify(object));
+      if (`${String(kind).toLowerCase()}s` !== plural || metadata.namespace !== (namespace ?? undefined)) return false;
+      // Only equality is known here: `!=` finds nothing.
+      return !label || metadata.labels?.[label] === value;
+    });
+  };
+
   const answer = async (incoming: IncomingMessage): Promise<[number, object]> => {
     const url = new URL(incoming.url ?? "/", "http://fake");
     const body = await text(incoming);
-    const parts = url.pathname.split("/");
     if (url.pathname === "/api/v1") return [200, RESOURCES];
     if (url.pathname.endsWith("/selfsubjectaccessreviews")) {
-      const { verb, resource } = JSON.parse(body).spec.resourceAttributes;
-      return [201, { status: { allowed: cluster.allow(verb, resource) } }];
+      const { verb, resource, namespace = null } = JSON.parse(body).spec.resourceAttributes;
+      return [201, { status: { allowed: cluster.allow(verb, resource, namespace) } }];
     }
-    if (url.searchParams.get("dryRun") === "All") return [201, JSON.parse(body)];
+    const dryRun = url.searchParams.get("dryRun") === "All";
+    const instead = cluster.interfere(incoming.method ?? "", url.pathname, dryRun);
+    if (instead !== undefined) return [instead[0], instead[1]];
+    if (dryRun) return [201, JSON.parse(body)];
     if (incoming.method === "GET") reads.push(url.pathname);
     else writes.push(`${incoming.method} ${url.pathname}`);
     if (incoming.method === "POST") return create(url.pathname, body);
-    const key = `${parts[4]}/${parts[6]}`;
+    const { namespace, plural, name } = partsOf(url.pathname);
+    const key = keyOf(url.pathname, name);
     if (incoming.method === "DELETE") return remove(key, body);
-    if (parts.length === 5) return [200, { kind: "Namespace", metadata: { name: parts[4], uid: "uid-namespace" } }];
-    if (parts.length === 6) return [200, { kind: "List", items: [] }];
+    if (name === "") return [200, { kind: "List", items: listed(namespace, plural, url.searchParams) }];
+    if (plural === "namespaces" && (name === "shop" || name === "kube-system"))
+      return [200, { kind: "Namespace", metadata: { name, uid: `uid-of-${name}` } }];
     const found = objects.get(key);
     return found === undefined ? [404, { reason: "NotFound", message: "not found" }] : [200, found];
   };
@@ -90,6 +112,9 @@ export async function fakeCluster(): Promise<FakeCluster> {
     gate: () => undefined,
     refuse: () => undefined,
     allow: () => true,
+    interfere: () => undefined,
+    lose: () => false,
+    keep: (object) => object,
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -99,6 +124,18 @@ export async function fakeCluster(): Promise<FakeCluster> {
   return cluster;
 }
 
+/** Of `/api/v1/…` or `/apis/GROUP/VERSION/…`. */
+function partsOf(path: string): { readonly namespace: string | null; readonly plural: string; readonly name: string } {
+  const parts = path.split("/").slice(path.startsWith("/apis/") ? 4 : 3);
+  if (parts[0] === "namespaces" && parts.length > 2)
+    return { namespace: parts[1] ?? "", plural: parts[2] ?? "", name: parts[3] ?? "" };
+  return { namespace: null, plural: parts[0] ?? "", name: parts[1] ?? "" };
+}
+
+function keyOf(path: string, name: string): string {
+  return `${partsOf(path).namespace ?? ""}/${name}`;
+}
+
 const VERBS = ["create", "delete", "get", "list"];
 const RESOURCES = {
   kind: "APIResourceList",
@@ -106,5 +143,8 @@ const RESOURCES = {
   resources: [
     { name: "configmaps", kind: "ConfigMap", namespaced: true, verbs: VERBS },
     { name: "secrets", kind: "Secret", namespaced: true, verbs: VERBS },
+    { name: "namespaces", kind: "Namespace", namespaced: false, verbs: VERBS },
+    { name: "replicationcontrollers", kind: "ReplicationController", namespaced: true, verbs: VERBS },
+    { name: "persistentvolumeclaims", kind: "PersistentVolumeClaim", namespaced: true, verbs: VERBS },
   ],
 };

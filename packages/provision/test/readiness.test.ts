@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { isMap, parseJson } from "../src/json.ts";
 import { exceeded } from "../src/preflight/quota.ts";
+import { awaitedIn } from "../src/wait/awaited.ts";
 import { readinessOf } from "../src/wait/readiness.ts";
 import { typeOf } from "./item.ts";
 
@@ -8,6 +10,13 @@ const GROUPS: Readonly<Record<string, string>> = {
   StatefulSet: "apps",
   DaemonSet: "apps",
   Job: "batch",
+  ReplicaSet: "apps",
+  DeploymentConfig: "apps.openshift.io",
+  Build: "build.openshift.io",
+  Route: "route.openshift.io",
+  CustomResourceDefinition: "apiextensions.k8s.io",
+  // A kind of another group that has the name of a known one.
+  "Service ": "serving.example.test",
 };
 const replicas = { replicas: 2, updatedReplicas: 2, availableReplicas: 2, readyReplicas: 2, observedGeneration: 3 };
 const object = (spec: object, status: object) => ({ metadata: { generation: 3 }, spec, status });
@@ -43,9 +52,49 @@ test.each<[string, string, object, string]>([
     object({}, { conditions: [{ type: "Ready", status: "False" }] }),
     "waiting",
   ],
+  ["one of two", "ReplicaSet", object({ replicas: 2 }, { ...replicas, readyReplicas: 1 }), "waiting"],
+  ["one of two", "ReplicationController", object({ replicas: 2 }, { ...replicas, readyReplicas: 1 }), "waiting"],
+  ["all replicas", "DeploymentConfig", object({ replicas: 2 }, replicas), "ready"],
+  [
+    "no progress",
+    "DeploymentConfig",
+    object({}, { conditions: [{ type: "Progressing", status: "False" }] }),
+    "waiting",
+  ],
+  ["running", "Build", object({}, { phase: "Running" }), "waiting"],
+  ["complete", "Build", object({}, { phase: "Complete" }), "ready"],
+  ["cancelled", "Build", object({}, { phase: "Cancelled" }), "failed"],
+  ["new", "Route", object({}, {}), "waiting"],
+  [
+    "admitted by one router",
+    "Route",
+    object({}, { ingress: [{}, { conditions: [{ type: "Admitted", status: "True" }] }] }),
+    "ready",
+  ],
+  ["new", "CustomResourceDefinition", object({}, {}), "waiting"],
+  ["active", "Namespace", object({}, { phase: "Active" }), "ready"],
+  ["of another group", "Service ", object({ type: "LoadBalancer" }, {}), "ready"],
   ["garbage", "Deployment", { spec: 3, status: [] }, "waiting"],
 ])("P24: %s %s is %s", (_, kind, value, state) => {
-  expect(readinessOf(typeOf(kind, "", GROUPS[kind]), value).state).toBe(state);
+  expect(readinessOf(typeOf(kind.trim(), "", GROUPS[kind]), value).state).toBe(state);
+});
+
+test("P25: in compat mode the annotation of OpenShift says what is waited for, of the kinds that it knows", () => {
+  const value = (kind: string, apiVersion: string, marked: boolean) => {
+    const annotations = { "template.alpha.openshift.io/wait-for-ready": "true" };
+    const parsed = parseJson(JSON.stringify({ apiVersion, kind, metadata: marked ? { annotations } : {} }));
+    return isMap(parsed) ? parsed : {};
+  };
+  const bodies = [
+    value("Job", "batch/v1", true),
+    value("Deployment", "apps/v1", false),
+    value("Pod", "v1", true),
+    value("Job", "example.test/v1", true),
+  ];
+  expect(bodies.map(awaitedIn("compat", bodies))).toEqual([true, false, false, false]);
+  expect(bodies.map(awaitedIn("strict", bodies))).toEqual([true, true, true, true]);
+  const plain = [value("Job", "batch/v1", false)];
+  expect(plain.map(awaitedIn("compat", plain))).toEqual([true]);
 });
 
 const planned = (plural: string, group = "") => ({

@@ -5,6 +5,7 @@ export function formatReport(report: Report): string {
   const lines = [headOf(report)];
   if (report.headline !== null) lines.push(`  why: ${report.headline}`);
   if (report.rollback !== "notNeeded") lines.push(`  rollback: ${ROLLBACK[report.rollback]}`);
+  if (report.objects.some(actsElsewhere)) lines.push(`  ${NOT_UNDONE}`);
   if (report.ready !== null) {
     const { ready, total, timedOut } = report.ready;
     const goal = report.settings.until === "ready" ? "ready" : "seen";
@@ -25,6 +26,26 @@ const ROLLBACK = {
   complete: "complete, nothing of this run is left",
   incomplete: "incomplete",
 } as const;
+
+/** What the server keeps and nothing acts on: to remove it undoes all of it. */
+const QUIET: readonly string[] = [
+  "Namespace",
+  "ConfigMap",
+  "Secret",
+  "ServiceAccount",
+  "Role",
+  "RoleBinding",
+  "ClusterRole",
+  "ClusterRoleBinding",
+  "LimitRange",
+  "ResourceQuota",
+  "PriorityClass",
+];
+const NOT_UNDONE = "not undone: what its containers, controllers and webhooks did elsewhere while it was there";
+
+function actsElsewhere({ status, type }: Item): boolean {
+  return status === "rolledBack" && !QUIET.includes(type.kind);
+}
 
 function headOf({ instance, template, state, namespace }: Report): string {
   const where = namespace === null ? "" : ` in ${namespace}`;

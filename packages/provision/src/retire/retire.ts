@@ -1,7 +1,8 @@
 import { INSTANCE_LABEL } from "../cluster/marks.ts";
 import { listOf, metadataOf } from "../cluster/read.ts";
 import type { Context } from "../instance/context.ts";
-import type { Report } from "../journal/record.ts";
+import type { Item, Report } from "../journal/record.ts";
+import { titleOf } from "../report/names.ts";
 import { rollBack } from "../rollback/rollback.ts";
 
 /**
@@ -23,16 +24,30 @@ async function labelled({ cluster, run, items }: Context): Promise<readonly stri
   const known = new Set(items.map(({ uid }) => uid));
   const asked = new Set<string>();
   const found: string[] = [];
+  const lost: string[] = [];
   for (const { type, namespace } of items) {
-    const key = JSON.stringify([type.group, type.plural, namespace]);
+    const key = keyOf({ type, namespace });
     if (asked.has(key)) continue;
     asked.add(key);
     const outcome = await cluster.list(type, namespace, { labelSelector: `${INSTANCE_LABEL}=${run.instance}` });
-    for (const object of outcome.ok ? listOf(outcome.object["items"]) : []) {
+    if (!outcome.ok) continue;
+    const labelledHere = listOf(outcome.object["items"]);
+    const uids = new Set(labelledHere.map((object) => metadataOf(object).uid));
+    const here = items.filter((item) => item.status === "created" && keyOf(item) === key);
+    lost.push(
+      ...here
+        .filter(({ uid }) => uid !== null && !uids.has(uid))
+        .map((item) => `${titleOf(item)} is in the journal of this run and its label does not find it`),
+    );
+    for (const object of labelledHere) {
       const { uid, name, owners } = metadataOf(object);
       if (known.has(uid) || owners.length > 0) continue;
       found.push(`${type.kind} ${name} has the label of this run and is not in its journal: left alone`);
     }
   }
-  return found;
+  return [...found, ...lost];
+}
+
+function keyOf({ type, namespace }: Pick<Item, "type" | "namespace">): string {
+  return JSON.stringify([type.group, type.plural, namespace]);
 }
