@@ -1,6 +1,7 @@
 export type * from "./access.ts";
 export type * from "./crawler.ts";
 export * from "./define.ts";
+export * from "./drift.ts";
 export type * from "./emitter.ts";
 export * from "./errors.ts";
 export type * from "./files.ts";

@@ -1,4 +1,4 @@
-import { defineCrawler } from "@trawler/plugin-api";
+import { defineCrawler, startOf } from "@trawler/plugin-api";
 import * as z from "zod";
 import { findFiles, fingerprintOf } from "./find.ts";
 import { EXCLUDED, EXTENSIONS, KNOWN } from "./known.ts";
@@ -33,7 +33,7 @@ export default defineCrawler({
     maxBytes: z.int().min(0).max(16_000).default(16_000).describe("Most bytes of one file's content."),
   }),
   scope: "member",
-  needs: ["fs"],
+  needs: ["fs", "meta"],
   onChange: true,
   features: {
     config: z.strictObject({
@@ -42,17 +42,22 @@ export default defineCrawler({
       linkTarget: text("Text of a symbolic link.").nullable(),
       "file.size": z.number().nonnegative().nullable().meta({ "x-unit": "By", description: "Size of the file." }),
       modified: text("When the content was changed, RFC 3339; of a link, the link."),
+      drift: z
+        .boolean()
+        .nullable()
+        .describe("Changed after the container started: no longer the image's. Null where there is no container."),
       content: text("Its text, secrets redacted; null where it is not readable or no text.").nullable(),
       truncated: z.boolean().describe("There is more than `maxBytes`."),
       redacted: z.boolean().describe("Something was redacted."),
     }),
   },
   create: (config) => ({
-    async *crawl({ fs }, { signal, unchanged, problem }) {
+    async *crawl({ fs, meta }, { signal, unchanged, problem }) {
       const found = await findFiles(fs, config, { signal, problem });
-      if (unchanged(await fingerprintOf(fs, found, signal))) return;
+      const startedAt = startOf(meta);
+      if (unchanged(`${startedAt}\n${await fingerprintOf(fs, found, signal)}`)) return;
       for (const status of found) {
-        const value = await readConfig(fs, status, config.maxBytes, { signal, problem });
+        const value = await readConfig(fs, status, { startedAt, maxBytes: config.maxBytes }, { signal, problem });
         if (value !== null) yield { type: "config", key: status.path, value };
       }
     },

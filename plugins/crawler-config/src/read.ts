@@ -4,6 +4,7 @@ import {
   errorMessage,
   type FileStatus,
   type FileSystemAccess,
+  isDrift,
 } from "@trawler/plugin-api";
 import { redactConfig } from "./redact.ts";
 
@@ -11,30 +12,31 @@ import { redactConfig } from "./redact.ts";
 export async function readConfig(
   fs: FileSystemAccess,
   status: FileStatus,
-  maxBytes: number,
+  { startedAt, maxBytes }: { readonly startedAt: number | null; readonly maxBytes: number },
   { signal, problem }: Pick<CrawlContext, "signal" | "problem">,
 ) {
-  const { path, link, modified } = status;
+  const { path, link, modified, changed } = status;
   const head = { path, name: path.slice(path.lastIndexOf("/") + 1), linkTarget: link };
+  const drift = isDrift(changed, startedAt);
   const rest = { content: null, truncated: false, redacted: false };
   try {
     const { bytes, size, truncated } = await fs.read(path, { maxBytes, signal });
     const text = textOf(bytes, truncated);
     const content = text === null ? null : redactConfig(text);
-    return { ...head, "file.size": size, modified, content, truncated, redacted: content !== text };
+    return { ...head, "file.size": size, modified, drift, content, truncated, redacted: content !== text };
   } catch (error) {
     const size = link === null ? status.size : null;
     switch (errorCode(error)) {
       case "TRAWLER_UNSUPPORTED":
         // A link that leads nowhere is worth telling, a file that has gone is not.
-        return link === null ? null : { ...head, "file.size": null, modified, ...rest };
+        return link === null ? null : { ...head, "file.size": null, modified, drift, ...rest };
       case "TRAWLER_REFUSED":
         // `/etc/mtab` leads into /proc: no fault of the container.
         if (link === null) problem("denied", errorMessage(error));
-        return { ...head, "file.size": size, modified, ...rest };
+        return { ...head, "file.size": size, modified, drift, ...rest };
       case "TRAWLER_DENIED":
         problem("denied", errorMessage(error));
-        return { ...head, "file.size": size, modified, ...rest };
+        return { ...head, "file.size": size, modified, drift, ...rest };
       default:
         throw error;
     }

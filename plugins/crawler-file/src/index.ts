@@ -1,4 +1,4 @@
-import { defineCrawler } from "@trawler/plugin-api";
+import { defineCrawler, isDrift, startOf } from "@trawler/plugin-api";
 import * as z from "zod";
 import { DigestCache } from "./digests.ts";
 import { baseName, walkFiles } from "./walk.ts";
@@ -71,6 +71,10 @@ export default defineCrawler({
       "host.group.id": id("Group in the node's user namespace."),
       modified: text("When the content was changed, RFC 3339."),
       changed: text("When content, owner, mode or links were changed, RFC 3339."),
+      drift: z
+        .boolean()
+        .nullable()
+        .describe("Changed after the container started: no longer the image's. Null where there is no container."),
       accessed: text("When it was read, RFC 3339; null unless wanted.").nullable(),
       digest: text("`sha256:…` or `md5:…` of the bytes; null where not wanted, too large or not readable.").nullable(),
     }),
@@ -80,6 +84,7 @@ export default defineCrawler({
     return {
       async *crawl({ fs, meta }, { signal, problem }) {
         const member = meta.container?.id ?? meta.workload.id;
+        const startedAt = startOf(meta);
         for await (const status of walkFiles(fs, config, { signal, problem })) {
           yield {
             type: "file",
@@ -97,6 +102,7 @@ export default defineCrawler({
               "host.group.id": status.hostGroupId,
               modified: status.modified,
               changed: status.changed,
+              drift: isDrift(status.changed, startedAt),
               accessed: config.accessTime ? status.accessed : null,
               digest: await digests.of(fs, member, status, signal),
             },

@@ -1,4 +1,4 @@
-import { type FileStatus, type FileSystemAccess, TrawlerError } from "@trawler/plugin-api";
+import { type FileStatus, type FileSystemAccess, type MetaAccess, TrawlerError } from "@trawler/plugin-api";
 import { crawlAlone, fakeClock, fakeHost, fakeWorkload, hostileAccesses } from "@trawler/testkit";
 import { expect, test } from "vitest";
 import { DigestCache } from "../src/digests.ts";
@@ -52,6 +52,7 @@ test("P3: each file has its mode, owners, times and size", async () => {
     "host.group.id": 100_002,
     modified: "2026-01-01T00:00:06.000Z",
     changed: "2026-01-01T00:00:05.000Z",
+    drift: true,
     accessed: "2026-01-01T00:00:04.000Z",
     digest: null,
   });
@@ -165,4 +166,20 @@ test("P5: two containers are crawled alike by one instance", async () => {
     for await (const { key } of features) keys.push(key);
     expect(keys).toEqual(["/bla", "/bla/ble"]);
   }
+});
+
+test("what was changed after the container started is drift from its image; for the host nobody knows", async () => {
+  const fs = files([
+    { path: "/old", changed: "2025-12-31T22:59:59.999Z" },
+    { path: "/new", changed: "2025-12-31T23:00:00.001Z", modified: "2001-01-01T00:00:00.000Z" },
+  ]);
+  const drifts = async (meta?: MetaAccess): Promise<readonly unknown[]> => {
+    const { features } = await crawlAlone(file, { access: { fs, ...(meta && { meta }) } });
+    return features.slice(1).map(({ value }) => Object(value).drift);
+  };
+  expect(await drifts()).toEqual([false, true]);
+  expect(await drifts({ workload: fakeWorkload({ kind: "host", containers: [] }), container: null })).toEqual([
+    null,
+    null,
+  ]);
 });

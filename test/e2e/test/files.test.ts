@@ -14,6 +14,7 @@ interface File {
   readonly "file.size": number;
   readonly "user.id": number;
   readonly digest: string | null;
+  readonly drift: boolean | null;
 }
 
 interface FileSystem {
@@ -71,7 +72,8 @@ onNode("files of a container, by difference", "e2e-files", (namespace) => {
     expect(said).toEqual(found.trim().split("\n").filter(own).sort());
     const sum = await exec("sha256sum /srv/app/owned");
     const owned = files(frame).find(({ path }) => path === "/srv/app/owned");
-    expect(owned).toMatchObject({ "user.id": 1234, mode: "0640", digest: `sha256:${sum.split(" ")[0]}` });
+    expect(owned).toMatchObject({ "user.id": 1234, drift: true, mode: "0640", digest: `sha256:${sum.split(" ")[0]}` });
+    expect(files(frame).find(({ path }) => path === "/etc/passwd")?.drift).toBe(false);
     const types = files(frame).filter(({ path }) => path.startsWith("/srv/app/"));
     expect(Object.fromEntries(types.map(({ path, fileType }) => [path.slice(9), fileType]))).toEqual({
       "app.ini": "file",
