@@ -23,6 +23,8 @@ export interface Sighting {
 export interface Server {
   /** `comm` of its processes, exactly. */
   readonly processes: readonly string[];
+  /** A word of their command line that tells them from others of that name: `java` runs anything. */
+  readonly argument?: string;
   /** Where it listens by custom, the likeliest first. */
   readonly ports: readonly number[];
   /** Ports of its processes that speak another protocol, by all that they listen on. */

@@ -17,8 +17,29 @@ export async function locate(
     problem("failed", "the annotation's `port` is no port number");
     return { endpoints: [], deaf: null };
   }
-  const [commands, { sockets, attributed }] = await Promise.all([proc.commands({ signal }), proc.sockets({ signal })]);
+  const [commands, { sockets, attributed }] = await Promise.all([
+    commandsOf(proc, server, signal),
+    proc.sockets({ signal }),
+  ]);
+  // Without a process of its kind, a port of custom may be anybody's.
+  if (server.argument !== undefined && commands.length === 0 && port === null) return { endpoints: [], deaf: null };
   const { workload, container } = meta;
   const expected = asked === "annotation";
   return findEndpoints({ commands, sockets, attributed, workload, container, port, expected, server });
+}
+
+/** The processes that may be such a server. */
+async function commandsOf(
+  proc: Access["proc"],
+  { processes, argument }: Server,
+  signal: AbortSignal,
+): Promise<readonly { readonly pid: number; readonly command: string }[]> {
+  const commands = await proc.commands({ signal });
+  if (argument === undefined || !commands.some(({ command }) => processes.includes(command))) {
+    return argument === undefined ? commands : [];
+  }
+  const { processes: running } = await proc.processes({ signal });
+  return running.filter(
+    ({ command, commandLine }) => processes.includes(command) && commandLine.some((word) => word.includes(argument)),
+  );
 }

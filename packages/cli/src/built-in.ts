@@ -166,6 +166,7 @@ const ROWS: readonly Row[] = [
   ],
   ["crawler", "postgresql", "Reads connections, transactions and databases of PostgreSQL servers.", () => import("@trawler/crawler-postgresql")],
   ["crawler", "mysql", "Reads connections, statements and buffers of MySQL and MariaDB servers.", () => import("@trawler/crawler-mysql")],
+  ["crawler", "tomcat", "Reads memory, threads and requests of Apache Tomcat from its manager.", () => import("@trawler/crawler-tomcat")],
   [
     "emitter",
     "kafka",
