@@ -16,13 +16,20 @@ export async function expandPaths(
   options: ReadOptions = {},
 ): Promise<{ readonly paths: readonly string[]; readonly truncated: boolean }> {
   const found = new Set<string>();
+  // Many patterns begin in the same folders.
+  const listed = new Map<string, Promise<readonly string[]>>();
+  const entriesOf = (folder: string): Promise<readonly string[]> => {
+    const known = listed.get(folder) ?? pathsIn(fs, folder, options);
+    listed.set(folder, known);
+    return known;
+  };
   let truncated = false;
   for (const pattern of patterns) {
     let paths = [""];
     for (const name of pattern.split("/").filter((part) => part !== "")) {
       if (/[*?]/.test(name)) {
-        const below = await Promise.all(paths.map((path) => namesIn(fs, path || "/", name, options)));
-        paths = below.flat();
+        const below = await Promise.all(paths.map((path) => entriesOf(path || "/")));
+        paths = below.flat().filter((path) => glob(name, path.slice(path.lastIndexOf("/") + 1)));
         truncated ||= paths.length > MAX_OF_PATTERN;
         paths.length = Math.min(paths.length, MAX_OF_PATTERN);
       } else paths = paths.map((path) => `${path}/${name}`);
@@ -32,15 +39,13 @@ export async function expandPaths(
   return { paths: [...found].sort(), truncated };
 }
 
-async function namesIn(
+async function pathsIn(
   fs: Pick<FileSystemAccess, "list">,
   folder: string,
-  pattern: string,
   options: ReadOptions,
 ): Promise<readonly string[]> {
   try {
-    const { entries } = await fs.list(folder, options);
-    return entries.map(({ path }) => path).filter((path) => glob(pattern, path.slice(path.lastIndexOf("/") + 1)));
+    return (await fs.list(folder, options)).entries.map(({ path }) => path);
   } catch (error) {
     if (NOTHING.has(errorCode(error) ?? "")) return [];
     throw error;

@@ -12,7 +12,7 @@ const USUAL = [
   "/usr/share/gems",
   "/usr/local/share/gems",
   "/usr/share/rubygems-integration/*",
-  "/usr/lib/*/rubygems-integration/*",
+  "/usr/lib/*-linux-*/rubygems-integration/*",
   "/usr/local/bundle",
   "/usr/local/bundle/ruby/*",
   "/usr/local/rvm/gems/*",
