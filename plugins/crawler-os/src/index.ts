@@ -1,6 +1,9 @@
 import { defineCrawler, errorCode, type FileSystemAccess, type ReadOptions } from "@trawler/plugin-api";
 import * as z from "zod";
-import { parseOsRelease } from "./parse.ts";
+import { type OperatingSystem, parseOsRelease } from "./parse.ts";
+
+/** Seconds until the file is read again: an image has one system all its life, what is mounted over it may change. */
+const KEPT = 300;
 
 const text = (description: string) => z.string().nullable().describe(description);
 
@@ -21,13 +24,21 @@ export default defineCrawler({
       prettyName: text("Name and version for people."),
     }),
   },
-  create: () => ({
-    async *crawl({ fs }, { signal }) {
-      const release = await readOsRelease(fs, { signal });
-      if (release === null) return;
-      yield { type: "os", key: "os", value: { ...parseOsRelease(release) } };
-    },
-  }),
+  create: () => {
+    const known = new WeakMap<FileSystemAccess, { readonly system: OperatingSystem | null; readonly at: number }>();
+    return {
+      async *crawl({ fs }, { signal, clock }) {
+        const now = clock.monotonic();
+        let last = known.get(fs);
+        if (last === undefined || now - last.at >= KEPT) {
+          const release = await readOsRelease(fs, { signal });
+          last = { system: release === null ? null : parseOsRelease(release), at: now };
+          known.set(fs, last);
+        }
+        if (last.system !== null) yield { type: "os", key: "os", value: { ...last.system } };
+      },
+    };
+  },
 });
 
 /** Null where the image has neither file (distroless, scratch). Any other failure of both is thrown. */

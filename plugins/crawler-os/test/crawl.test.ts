@@ -1,23 +1,38 @@
-import { errorCode, type Feature, type FileSystemAccess, TrawlerError } from "@trawler/plugin-api";
+import {
+  type Clock,
+  type Crawler,
+  errorCode,
+  type Feature,
+  type FileSystemAccess,
+  TrawlerError,
+} from "@trawler/plugin-api";
 import { fakeClock, fakeContext, fakeHost, silentAccess } from "@trawler/testkit";
 import { expect, test } from "vitest";
 import os from "../src/index.ts";
 
-async function crawl(readText: FileSystemAccess["readText"]) {
-  const crawler = await os.create({}, fakeHost());
-  const access = { fs: { ...silentAccess().fs, readText } };
-  const context = {
+const context = (clock: Clock) =>
+  ({
     ...fakeContext(),
-    clock: fakeClock(),
+    clock,
     state: new Map(),
     unchanged: () => false,
     fingerprint: null,
     asked: "always",
     annotation: null,
-  } as const;
-  const features: Feature[] = [];
-  for await (const feature of crawler.crawl(access, { ...context, problem() {} })) features.push(feature);
-  return features;
+    problem() {},
+  }) as const;
+
+async function crawl(readText: FileSystemAccess["readText"]) {
+  const crawler = await os.create({}, fakeHost());
+  return await featuresOf(crawler, { ...silentAccess().fs, readText }, fakeClock());
+}
+
+async function featuresOf(
+  crawler: Awaited<ReturnType<typeof os.create>>,
+  fs: FileSystemAccess,
+  clock: Clock,
+): Promise<Feature[]> {
+  return await Array.fromAsync(crawler.crawl({ fs }, context(clock)));
 }
 
 test("C78: a FIFO in place of /etc/os-release does not hide /usr/lib/os-release", async () => {
@@ -37,4 +52,19 @@ test("a refusal of the only file is an error, its absence is silence", async () 
     throw new TrawlerError("TRAWLER_UNSUPPORTED", path);
   });
   await expect(absent).resolves.toEqual([]);
+});
+
+test("the file is read once in five minutes, and then again", async () => {
+  const crawler = await os.create({}, fakeHost());
+  const clock = fakeClock();
+  let reads = 0;
+  const readText = async () => `VERSION_ID=${++reads}\n`;
+  const fs = { ...silentAccess().fs, readText };
+  const version = async () => (await featuresOf(crawler, fs, clock))[0]?.value["version"];
+  await expect(version()).resolves.toBe("1");
+  clock.advance(299_000);
+  await expect(version()).resolves.toBe("1");
+  clock.advance(1_000);
+  await expect(version()).resolves.toBe("2");
+  expect((await featuresOf(crawler, { ...fs }, clock))[0]?.value["version"]).toBe("3");
 });

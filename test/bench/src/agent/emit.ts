@@ -36,7 +36,7 @@ export const bench: Benchmark = {
     const parsed = await kafkaEmitter.config["~standard"].validate({ brokers, topic: topic.name });
     if (parsed.issues) throw new Error(JSON.stringify(parsed.issues));
     const host = fakeHost();
-    await using emitter = await kafkaEmitter.create(parsed.value, host);
+    const emitter = await kafkaEmitter.create(parsed.value, host);
     const client = new kafkajs.Kafka({ brokers, clientId: "bare", logLevel: kafkajs.logLevel.NOTHING });
     const producer = client.producer({ idempotent: true, maxInFlightRequests: 1 });
     await producer.connect();
@@ -90,6 +90,7 @@ export const bench: Benchmark = {
       };
     } finally {
       await producer.disconnect();
+      await emitter[Symbol.asyncDispose]?.();
     }
   },
 };
