@@ -9,8 +9,8 @@ import { readBerkeley, readSqlite } from "./rpm.ts";
 /** A Debian with 3,000 packages has a status of 4 MiB. */
 const MAX_TEXT = 8 * 1_048_576;
 const MAX_STATUS_FILE = 65_536;
-/** Of a system with 3,000 packages it has some 150 MB, a container's 10 to 30. */
-const MAX_DATABASE = 256 * 1_048_576;
+/** A database of 3,000 packages has some 150 MB, a container's 10 to 30; parts of it are read twice. */
+const MAX_READ = 512 * 1_048_576;
 /** Four to six files for each package. */
 const MAX_INFO = 50_000;
 
@@ -24,7 +24,7 @@ export interface Reading extends ReadOptions {
 /** What one database holds. Throws only where nothing of it can be read. */
 export function readDatabase(database: Database, reading: Reading): Promise<PackageList> {
   const { fs, startedAt, max, ...options } = reading;
-  const source = (path: string) => fileReader(fs, path, { ...options, maxBytes: MAX_DATABASE });
+  const source = (path: string) => fileReader(fs, path, { ...options, maxBytes: MAX_READ });
   const [main, log] = database.files.map(({ path }) => path);
   switch (database.format) {
     case "dpkg-status":
