@@ -4,6 +4,7 @@ import {
   errorMessage,
   type FileStatus,
   type FileSystemAccess,
+  partProblem,
   pathMatcher,
 } from "@trawler/plugin-api";
 
@@ -90,16 +91,12 @@ async function walk(
   });
 }
 
-/** What is not there is silent; what is denied or too much is told; anything else ends the crawl. */
+/** What is not there is silent; what keeps a part from being read is told; anything else ends the crawl. */
 async function attempt({ problem }: Context, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    const code = errorCode(error);
-    if (code === "TRAWLER_UNSUPPORTED") return;
-    if (code === "TRAWLER_LIMIT") problem("truncated", errorMessage(error));
-    else if (code === "TRAWLER_DENIED" || code === "TRAWLER_REFUSED") problem("denied", errorMessage(error));
-    else throw error;
+    if (errorCode(error) !== "TRAWLER_UNSUPPORTED") problem(partProblem(error), errorMessage(error));
   }
 }
 

@@ -4,6 +4,7 @@ import {
   errorMessage,
   type FileStatus,
   type FileSystemAccess,
+  partProblem,
 } from "@trawler/plugin-api";
 
 /** Entries that are looked at for one file that is reported: what is left out is looked at, too. */
@@ -46,21 +47,9 @@ export async function* walkFiles(
   }
 }
 
-/** What keeps a part from being read is told; anything else ends the crawl. */
+/** What is not there is silent; what keeps a part from being read is told; anything else ends the crawl. */
 function told(error: unknown, problem: CrawlContext["problem"]): void {
-  switch (errorCode(error)) {
-    case "TRAWLER_UNSUPPORTED":
-      return;
-    case "TRAWLER_LIMIT":
-      problem("truncated", errorMessage(error));
-      return;
-    case "TRAWLER_DENIED":
-    case "TRAWLER_REFUSED":
-      problem("denied", errorMessage(error));
-      return;
-    default:
-      throw error;
-  }
+  if (errorCode(error) !== "TRAWLER_UNSUPPORTED") problem(partProblem(error), errorMessage(error));
 }
 
 export function baseName(path: string): string {
