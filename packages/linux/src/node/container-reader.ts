@@ -20,6 +20,7 @@ export class ContainerReader implements AsyncDisposable {
   readonly #node: NodeReader;
   readonly #files: LazyFileSystem;
   #cgroup: CgroupReader | null;
+  #ours: boolean | null = null;
 
   constructor(
     node: NodeReader,
@@ -46,7 +47,7 @@ export class ContainerReader implements AsyncDisposable {
   }
 
   /** Whether the text of a `/proc/PID/cgroup` is that of one of its processes: a runtime's ids are unique. */
-  readonly belongs = (cgroup: string): boolean => cgroup.includes(this.id);
+  readonly belongs = (cgroup: string): boolean => cgroup.includes(this.id) || (isBare(cgroup) && this.#isOurs());
 
   /** Whether there is a cgroup of it, or a process. */
   exists(): boolean {
@@ -69,6 +70,19 @@ export class ContainerReader implements AsyncDisposable {
     const { files, hierarchy, buffer } = this.#node;
     if (this.#cgroup !== null) return cgroupPids(hierarchy, this.#cgroup.path, files, buffer);
     return hostPids(files).filter((pid) => this.belongs(orNull(() => files.text(`${pid}/cgroup`)) ?? ""));
+  }
+
+  /**
+   * Whether it is the container that this process runs in: with a cgroup namespace of its own (the rule with cgroup v2)
+   * what is in there says `/`, and so does no other container's.
+   */
+  #isOurs(): boolean {
+    const { files, hierarchy, buffer } = this.#node;
+    const path = this.#cgroup?.path;
+    if (path === undefined) return false;
+    this.#ours ??=
+      orNull(() => cgroupPids(hierarchy, path, files, buffer).includes(Number(files.link("self")))) ?? false;
+    return this.#ours;
   }
 
   #locate(): CgroupReader | null {
@@ -117,4 +131,12 @@ export class ContainerReader implements AsyncDisposable {
   #gone(): TrawlerError {
     return new TrawlerError("TRAWLER_GONE", `container ${this.id.slice(0, 12)} has ended`);
   }
+}
+
+/** Whether the text of a `/proc/PID/cgroup` names the root everywhere. */
+function isBare(cgroup: string): boolean {
+  return cgroup
+    .trimEnd()
+    .split("\n")
+    .every((line) => line.endsWith(":/"));
 }
