@@ -54,10 +54,10 @@ describe("a valid configuration", () => {
 
   test("host settings beside a plugin's own are stripped before the plugin sees them", async () => {
     const configuration = await read(
-      "pipelines: { default: { crawlers: { cpu: { every: 1m, timeout: 250ms, onStartError: skip, labels: [a] }, memory: } } }",
+      "pipelines: { default: { crawlers: { cpu: { every: 1m, refresh: 2h, timeout: 250ms, onStartError: skip, labels: [a] }, memory: } } }",
     );
     expect(configuration.pipelines[0]?.crawlers).toMatchObject([
-      { id: "cpu", config: { labels: ["a"] }, every: 60, timeout: 250, onStartError: "skip", named: true },
+      { id: "cpu", config: { labels: ["a"] }, every: 60, refresh: 7200, timeout: 250, onStartError: "skip", named: true },
       { id: "memory", config: { labels: [] }, onStartError: "retry" },
     ]);
     expect(configuration.pipelines[0]?.crawlers?.[0]?.config).toEqual({ labels: ["a"] });
@@ -130,7 +130,7 @@ const CASES: readonly (readonly [name: string, text: string, ...expected: string
   [
     "unknown key at the top",
     "pipeline: {}",
-    "trawl.yaml:1:1: pipeline: unknown key, expected one of cluster, node, host, http, state, log, plugins, pipelines; did you mean pipelines?",
+    "trawl.yaml:1:1: pipeline: unknown key, expected one of cluster, node, attributes, host, http, state, log, plugins, pipelines; did you mean pipelines?",
   ],
   [
     "unknown key of a plugin",
