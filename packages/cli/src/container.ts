@@ -23,6 +23,7 @@ import {
   TrawlerError,
 } from "@trawler/plugin-api";
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory, container as root } from "tsyringe";
+import { withAttributes } from "./attributes.ts";
 import type { Log } from "./log.ts";
 import type { ResolvedPipeline } from "./resolve.ts";
 import { type InstanceOf, startPlugin } from "./start.ts";
@@ -35,6 +36,7 @@ const LOG = token<Log>("log");
 const CLOCK = token<Clock>("clock");
 const NODE = token<NodeInfo>("node");
 const AGENT = token<{ readonly instance: string; readonly version: string }>("agent");
+const ATTRIBUTES = token<Configuration["attributes"]>("attributes");
 const METRICS = token<EngineMetrics>("metrics");
 const SIGNAL = token<AbortSignal>("signal");
 // One of each per pipeline.
@@ -96,6 +98,7 @@ export function compose({
   const stack = new AsyncDisposableStack();
   process.register(LOG, { useValue: log });
   process.register(CLOCK, { useValue: clock });
+  process.register(ATTRIBUTES, { useValue: configuration.attributes });
   process.register(METRICS, { useValue: metrics });
   process.register(SIGNAL, { useValue: signal });
   process.register(AGENT, { useValue: { instance, version: VERSION } });
@@ -177,12 +180,9 @@ function registerPipeline(scope: DependencyContainer, tap: Parts["tap"]): void {
       const settings = c.resolve(SETTINGS);
       // Emitters first, so that a wrong one is told before anything is discovered.
       const emitters = await c.resolve(EMITTERS);
-      const [mode, crawlers, environment] = await Promise.all([
-        c.resolve(MODE),
-        c.resolve(CRAWLERS),
-        c.resolve(ENVIRONMENT),
-      ]);
+      const [mode, crawlers, found] = await Promise.all([c.resolve(MODE), c.resolve(CRAWLERS), c.resolve(ENVIRONMENT)]);
       const { id, every, concurrency } = settings;
+      const environment = withAttributes(found, c.resolve(ATTRIBUTES));
       const pipeline = new Pipeline({
         id,
         environment,
@@ -198,7 +198,7 @@ function registerPipeline(scope: DependencyContainer, tap: Parts["tap"]): void {
         log: c.resolve(LOG).child({ pipeline: id }),
         metrics: labelled(c.resolve(METRICS), id),
       });
-      return { settings, pipeline, found: () => environment.instance.describe?.() ?? null };
+      return { settings, pipeline, found: () => found.instance.describe?.() ?? null };
     }),
   });
 }

@@ -25,6 +25,8 @@ export interface PipelineText {
 export interface HostSettings {
   readonly cluster: { readonly name: string };
   readonly node: { readonly name?: string | undefined };
+  /** Of every frame's resource. */
+  readonly attributes: Readonly<Record<string, string>>;
   /** Folders of the node as this process sees them. */
   readonly host: { readonly root: string; readonly proc: string; readonly cgroup: string };
   readonly http: { readonly address: string; readonly port: number };
@@ -81,6 +83,15 @@ export const hostSettings: z.ZodType<HostSettings> = z.strictObject({
     })
     .prefault({})
     .describe("The node that this agent runs on."),
+  attributes: z
+    .record(
+      z.string().regex(/^[A-Za-z][A-Za-z0-9._/-]{0,127}$/, "an attribute's name, such as deployment.environment.name"),
+      z.string().max(1024),
+    )
+    .default({})
+    .describe(
+      "Attributes that stand in every frame, such as deployment.environment.name; what is known of a pod wins.",
+    ),
   host: z
     .strictObject({
       root: folder("/", "The node's root folder as this process sees it, such as /host."),

@@ -43,6 +43,7 @@ export interface Configuration {
   readonly file: string | null;
   readonly cluster: HostSettings["cluster"];
   readonly node: HostSettings["node"];
+  readonly attributes: HostSettings["attributes"];
   readonly host: HostSettings["host"];
   readonly http: HostSettings["http"];
   readonly state: HostSettings["state"];
