@@ -57,7 +57,15 @@ describe("a valid configuration", () => {
       "pipelines: { default: { crawlers: { cpu: { every: 1m, refresh: 2h, timeout: 250ms, onStartError: skip, labels: [a] }, memory: } } }",
     );
     expect(configuration.pipelines[0]?.crawlers).toMatchObject([
-      { id: "cpu", config: { labels: ["a"] }, every: 60, refresh: 7200, timeout: 250, onStartError: "skip", named: true },
+      {
+        id: "cpu",
+        config: { labels: ["a"] },
+        every: 60,
+        refresh: 7200,
+        timeout: 250,
+        onStartError: "skip",
+        named: true,
+      },
       { id: "memory", config: { labels: [] }, onStartError: "retry" },
     ]);
     expect(configuration.pipelines[0]?.crawlers?.[0]?.config).toEqual({ labels: ["a"] });
