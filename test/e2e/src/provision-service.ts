@@ -44,11 +44,12 @@ export class ProvisionService implements AsyncDisposable {
       own += part.toString("utf8");
       this.stderr += part.toString("utf8");
     });
-    await waitFor("the service to answer", () => {
+    const answers = (): boolean => {
       if (child.exitCode !== null) throw new Error(`it has ended with ${child.exitCode}: ${own}`);
       this.url = /"url":"([^"]+)"/.exec(own)?.[1] ?? "";
       return this.url !== "";
-    });
+    };
+    await waitFor("the service to answer", answers, 60_000);
   }
 
   /** Returns the exit code; null where the signal ended it. */

@@ -34,10 +34,14 @@ onNode("provisioning as a task", "e2e-provision-serve", (namespace) => {
   };
   const status = (instance: string) => service.run(["status", instance, "-o", "json"]);
   const ended = (instance: string) =>
-    waitFor(`the end of ${instance}`, async () => {
-      const done = await status(instance);
-      return done.report.endedAt !== null && done;
-    });
+    waitFor(
+      `the end of ${instance}`,
+      async () => {
+        const done = await status(instance);
+        return done.report.endedAt !== null && done;
+      },
+      60_000,
+    );
 
   test("detach prints the id at once; logs follow it to its end, which webhook and topic are told of once, signed", async () => {
     await using receiver = await WebhookReceiver.open();
