@@ -16,7 +16,7 @@ export interface ObjectEvent extends Received {
   readonly uid: string;
   /** Of the object; for `deleted` that of the deletion. Decimal of any size; null where the server gave none. */
   readonly resourceVersion: string | null;
-  /** The object's JSON in UTF-8, as it came; empty where it was too large to keep (`truncated`). */
+  /** The object's JSON in UTF-8, as it came; where it was too large to keep (`truncated`), its identity or nothing. */
   readonly payload: Uint8Array;
   readonly truncated?: boolean;
 }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { createApiClient, tokenTarget } from "@trawler/kube";
 import type { Clock, Logger } from "@trawler/plugin-api";
@@ -48,7 +49,9 @@ export async function bench(setup: (api: FakeApi) => void = () => {}): Promise<B
     api,
     folder: place,
     start: async (options = {}) => {
-      const client = createApiClient({ target: tokenTarget({ server: api.url }) });
+      const tokenFile = place.file("token");
+      const token = existsSync(tokenFile) ? { tokenFile } : {};
+      const client = createApiClient({ target: tokenTarget({ server: api.url, ...token }) });
       const collector = await openCollector({
         client,
         clock,

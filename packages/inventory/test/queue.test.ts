@@ -88,8 +88,9 @@ test("B35, B37, row 25: a full file is a fault that names it; nothing is lost, a
   await expect.poll(() => queue.status().fault).toMatch(/cannot be written: .*full/);
   const { durable } = queue.status();
   expect(durable).toBeGreaterThanOrEqual(10);
-  expect(inQueue(await queue.read(0, 100))).toEqual(plain(events.slice(0, durable)));
   const seen = [...(await queue.read(0, 100))];
+  expect(seen.length).toBeGreaterThanOrEqual(durable);
+  expect(inQueue(seen)).toEqual(plain(events.slice(0, seen.length)));
   for (let last = seen.length; last < 40; ) {
     queue.release(last);
     const next = await queue.read(last, 100);

@@ -27,9 +27,13 @@ export function misbehave(fault: FakeAnswer, incoming: IncomingMessage, response
 export function streamOf(response: ServerResponse): FakeStream {
   response.setHeader("content-type", "application/json");
   response.flushHeaders();
+  const write = (bytes: Uint8Array | string): void => {
+    // Its end was asked for, and the connection is not closed yet.
+    if (!response.writableEnded) response.write(bytes);
+  };
   return {
-    event: (type, object) => void response.write(`${JSON.stringify({ type, object })}\n`),
-    bytes: (bytes) => void response.write(bytes),
+    event: (type, object) => write(`${JSON.stringify({ type, object })}\n`),
+    bytes: write,
     end: () => void response.end(),
     reset: () => void response.socket?.resetAndDestroy(),
   };

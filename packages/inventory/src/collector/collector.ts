@@ -112,8 +112,10 @@ export async function openCollector(options: CollectorOptions): Promise<Collecto
       }
     })();
     const room = (): Promise<void> | null => queue.room();
+    const isFull = (): boolean => queue.status().fault !== null;
     const { client, tuning } = options;
-    return [spec, createKindReader({ client, clock, spec, resume, known, append, room, ...(tuning && { tuning }) })];
+    const reader = { client, clock, spec, resume, known, append, room, isFull, ...(tuning && { tuning }) };
+    return [spec, createKindReader(reader)];
   });
 
   const watchWriter = (): void => {

@@ -8,6 +8,7 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 export interface Held {
   readonly uid: string;
   readonly resourceVersion: string | null;
+  readonly truncated?: true;
   payload: Uint8Array | null;
 }
 

@@ -18,11 +18,22 @@ import type { Held } from "./object.ts";
 /** Seconds between two lists that nothing calls for. */
 const SAFETY_LIST = 6 * 3600;
 
+/** Seconds for which a server remembers at most what it told (etcd compacts each 5 minutes). */
+const SERVER_MEMORY = 300;
+
 /** Settings of list and watch that tests turn down. */
 export type ReflectorTuning = Partial<
   Pick<
     ReflectorOptions<Held>,
-    "pageSize" | "relistEvery" | "watchSeconds" | "idleTimeout" | "requestTimeout" | "random" | "sleep"
+    | "pageSize"
+    | "relistEvery"
+    | "watchSeconds"
+    | "idleTimeout"
+    | "requestTimeout"
+    | "maxLineBytes"
+    | "maxPageBytes"
+    | "random"
+    | "sleep"
   >
 >;
 
@@ -36,6 +47,8 @@ export interface KindReaderOptions {
   /** Takes an event at once; what it cannot make durable it keeps. */
   readonly append: (event: InventoryEvent) => void;
   readonly room: () => Promise<void> | null;
+  /** Nothing becomes durable at present: the disk, or the queue's share of it, is full. */
+  readonly isFull: () => boolean;
   readonly tuning?: ReflectorTuning;
 }
 
@@ -69,6 +82,16 @@ export function createKindReader(options: KindReaderOptions): KindReader {
   let epoch = resume?.epoch ?? 0;
   /** Something arrived in this run: a later loss is one of the connection, not of the start. */
   let inContact = false;
+  /** Monotonic seconds until which reading stood still because the queue was full. */
+  let fullUntil = Number.NEGATIVE_INFINITY;
+
+  const room = (): Promise<void> | null => {
+    const wait = options.room();
+    if (wait === null || !options.isFull()) return wait;
+    return wait.then(() => {
+      fullUntil = clock.monotonic();
+    });
+  };
 
   /** Appends the object, and lets go of its bytes. */
   const hand = (held: Held, type: "added" | "modified" | "deleted" | "listed", at: number, version?: string | null) => {
@@ -83,6 +106,7 @@ export function createKindReader(options: KindReaderOptions): KindReader {
       uid: held.uid,
       resourceVersion: version ?? held.resourceVersion,
       payload: held.payload ?? new Uint8Array(0),
+      ...(held.truncated === true ? { truncated: true } : {}),
     });
     held.payload = null;
   };
@@ -101,7 +125,8 @@ export function createKindReader(options: KindReaderOptions): KindReader {
 
   const listed = (list: TakenList): void => {
     const { resourceVersion, fromVersion, from, to } = list;
-    const reason = gapReason(list, inContact);
+    const wasFull = clock.monotonic() - fullUntil < SERVER_MEMORY;
+    const reason = gapReason(list, inContact, wasFull);
     inContact = true;
     const common = { stream, receivedAt: to, epoch };
     if (reason !== null) {
@@ -119,7 +144,7 @@ export function createKindReader(options: KindReaderOptions): KindReader {
     resource: stream,
     byPage: true,
     resumeIdle: true,
-    room: options.room,
+    room,
     known: options.known,
     ...(resume === null ? {} : { resume }),
     ...options.tuning,
@@ -177,11 +202,12 @@ const NOTES: Readonly<Record<GapReason, string>> = {
 };
 
 /** Null for the very first list of a kind: before it there is nothing that could have been missed. */
-function gapReason({ reason, fromVersion }: TakenList, inContact: boolean): GapReason | null {
+function gapReason({ reason, fromVersion }: TakenList, inContact: boolean, wasFull: boolean): GapReason | null {
   if (reason === "restore") return "restore";
   // The watch had told everything until then, and goes on from there.
   if (reason === "safety") return null;
   if (fromVersion === null) return null;
   if (reason === "idle") return "idle";
-  return inContact ? "expired" : "restart";
+  if (!inContact) return "restart";
+  return wasFull ? "overflow" : "expired";
 }

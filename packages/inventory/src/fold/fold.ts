@@ -40,7 +40,9 @@ function judgeEnded(state: RecordState, end: End, event: ObjectEvent): Verdict {
 /** Applies an object. `facts` null: it could not be understood, only its identity counts. */
 export function foldObject(state: RecordState | null, event: ObjectEvent, facts: Facts | null): RecordState {
   const before = state ?? emptyState(event);
-  const after: RecordState = facts === null ? { ...before, truncated: true } : { ...before, ...withoutEarlier(facts) };
+  const told = facts === null ? {} : withoutEarlier(facts);
+  const truncated = facts === null || facts.truncated || event.truncated === true;
+  const after: RecordState = { ...before, ...told, truncated };
   const said = facts === null ? [] : differences(state, after);
   const at = { at: event.receivedAt, resourceVersion: event.resourceVersion };
   let transitions = said.reduce((list, what) => appendBounded(list, { ...at, what }), before.transitions);
@@ -64,7 +66,7 @@ export function foldObject(state: RecordState | null, event: ObjectEvent, facts:
 
 function seenEnd(event: ObjectEvent, facts: Facts | null, state: RecordState | null): End {
   const at = event.receivedAt;
-  const finalState = facts !== null ? "exact" : state === null ? "unknown" : "last";
+  const finalState = facts !== null && event.truncated !== true ? "exact" : state === null ? "unknown" : "last";
   return { observedAt: at, evidence: "watch", finalState, notBefore: at, notAfter: at };
 }
 

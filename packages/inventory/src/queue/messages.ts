@@ -26,6 +26,8 @@ export type FromQueueThread =
       readonly fileBytes: number;
       readonly block: Uint8Array<ArrayBuffer>;
     }
+  /** A part of the oldest open append is durable: there was no room for all of it. */
+  | { readonly type: "partial"; readonly sequence: number; readonly fileBytes: number }
   | { readonly type: "released"; readonly sequence: number; readonly fileBytes: number }
   | { readonly type: "fault"; readonly message: string | null }
   | { readonly type: "closed" };

@@ -146,6 +146,10 @@ function drive(worker: Worker, options: QueueOptions, opened: Opened): DurableQu
     else if (message.type === "released") {
       released = message.sequence;
       fileBytes = message.fileBytes;
+    } else if (message.type === "partial") {
+      fileBytes = message.fileBytes;
+      durable = message.sequence;
+      for (const listener of listeners) listener(durable);
     } else if (message.type === "durable") {
       fileBytes = message.fileBytes;
       blocks.give(message.block);

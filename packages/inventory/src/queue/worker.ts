@@ -26,6 +26,8 @@ function serve(port: MessagePort, file: QueueFile): void {
   let closed = false;
   let fault: string | null = null;
   let pause: number = RETRY[0];
+  /** Fewer are tried at once: only where not even one fits there is something to wait for. */
+  let hurry = false;
   let scheduled: NodeJS.Timeout | null = null;
   const tell = (message: FromQueueThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
 
@@ -48,8 +50,14 @@ function serve(port: MessagePort, file: QueueFile): void {
     const { group, done, take } = job;
     job.offset += group.lengths.slice(done, done + take).reduce((sum, length) => sum + length, 0);
     job.done += take;
-    job.take = group.heads.length - job.done;
-    if (job.take > 0) return;
+    const rest = group.heads.length - job.done;
+    // As many as fitted, and some more.
+    job.take = fault === null ? rest : Math.min(rest, take * 2);
+    if (job.take > 0) {
+      // What makes room again is the writer's work on these.
+      tell({ type: "partial", sequence: file.durable(), fileBytes: file.bytes() });
+      return;
+    }
     jobs.shift();
     const { block } = group;
     tell({ type: "durable", sequence: file.durable(), fileBytes: file.bytes(), block }, [block.buffer]);
@@ -69,11 +77,15 @@ function serve(port: MessagePort, file: QueueFile): void {
     if (job === undefined) return;
     // The commit was reported as failed, and holds: not to be appended twice.
     if (file.durable() === expected) advance(job);
-    else job.take = Math.max(1, Math.floor(job.take / 2));
+    else {
+      hurry = job.take > 1;
+      job.take = Math.max(1, Math.floor(job.take / 2));
+    }
   };
 
   const step = (): void => {
     scheduled = null;
+    hurry = false;
     try {
       release();
       append();
@@ -95,8 +107,9 @@ function serve(port: MessagePort, file: QueueFile): void {
       tell({ type: "closed" });
       port.close();
     } else if (!idle) {
-      scheduled = setTimeout(step, fault === null ? 0 : pause);
-      if (fault !== null) pause = Math.min(pause * 2, RETRY[1]);
+      const wait = fault !== null && !hurry;
+      scheduled = setTimeout(step, wait ? pause : 0);
+      if (wait) pause = Math.min(pause * 2, RETRY[1]);
     }
   };
 

@@ -47,15 +47,17 @@ function applyObject(event: ObjectEvent, queued: QueuedEvent, working: Working, 
     return;
   }
   const object = parseObject(event);
-  const facts = object === null ? null : factsOf(event.kind, object);
+  const state = verdict === "fresh" ? null : known;
+  // Of an object that was too large there is its identity: nothing that is known makes way for it.
+  const isKnown = event.truncated === true && state !== null;
+  const facts = object === null || isKnown ? null : factsOf(event.kind, object);
   if (facts === null && event.truncated !== true) {
     tally.quarantined += 1;
     side.quarantine(queued, object === null ? "no JSON object" : "an object without a name");
   }
-  const state = verdict === "fresh" ? null : known;
   const next = foldObject(state, event, facts);
   if (state === null && facts !== null) closeNamesakes(event, facts.namespace, facts.name, working, tally);
-  const kept = object === null ? undefined : encode(redactObject(event.kind, object));
+  const kept = object === null || event.truncated === true ? undefined : encode(redactObject(event.kind, object));
   working.set(next, kept, verdict === "fresh");
   tally.changed += 1;
 }

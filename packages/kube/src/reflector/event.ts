@@ -7,6 +7,8 @@ export type RawObject = Readonly<Record<string, unknown>>;
 export interface ObjectMeta {
   readonly uid: string;
   readonly resourceVersion: string | null;
+  /** The object was too large to be read: nothing but its identity is known. */
+  readonly truncated?: true;
 }
 
 export type WatchEvent =

@@ -1,27 +1,35 @@
 export interface LineSplitter<L> {
-  /** The lines that this piece completes, without their ends. Null stands for one that was longer than the bound. */
-  push(chunk: Uint8Array): (L | null)[];
+  /** The lines that this piece completes, without their ends. */
+  push(chunk: Uint8Array): L[];
 }
+
+/** A line that was longer than the bound: only how it begins is known. */
+export interface CutLine {
+  readonly head: Buffer;
+}
+
+/** Bytes of it. The API server writes identity before the rest; a custom resource's annotations, 256 KiB at most, come first. */
+const HEAD = 384 * 1024;
 
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
 
 /** Cuts bytes into lines of text wherever the pieces were cut, inside a character too. */
-export function lineSplitter(maxBytes: number): LineSplitter<string> {
+export function lineSplitter(maxBytes: number): LineSplitter<string | null> {
   const lines = byteLines(maxBytes);
-  return { push: (chunk) => lines.push(chunk).map((line) => line?.toString("utf8") ?? null) };
+  return { push: (chunk) => lines.push(chunk).map((line) => (Buffer.isBuffer(line) ? line.toString("utf8") : null)) };
 }
 
-/** Cuts bytes into lines. Longer ones than the bound are skipped, not kept; blank ones are left out. */
-export function byteLines(maxBytes: number): LineSplitter<Buffer> {
+/** Cuts bytes into lines. Of longer ones than the bound the head is kept; blank ones are left out. */
+export function byteLines(maxBytes: number): LineSplitter<Buffer | CutLine> {
   let parts: Uint8Array[] = [];
   let size = 0;
-  let skipping = false;
+  let cut: CutLine | null = null;
 
   const add = (piece: Uint8Array): void => {
-    if (skipping || piece.length === 0) return;
+    if (cut !== null || piece.length === 0) return;
     if (size + piece.length > maxBytes) {
-      skipping = true;
+      cut = { head: Buffer.concat([...parts, piece], Math.min(size + piece.length, HEAD)) };
       parts = [];
       size = 0;
       return;
@@ -30,23 +38,23 @@ export function byteLines(maxBytes: number): LineSplitter<Buffer> {
     size += piece.length;
   };
 
-  const take = (): Buffer | null => {
-    const line = skipping ? null : Buffer.concat(parts, size);
+  const take = (): Buffer | CutLine => {
+    const line = cut ?? Buffer.concat(parts, size);
     parts = [];
     size = 0;
-    skipping = false;
+    cut = null;
     return line;
   };
 
   return {
     push: (chunk) => {
-      const lines: (Buffer | null)[] = [];
+      const lines: (Buffer | CutLine)[] = [];
       let from = 0;
       for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
         add(chunk.subarray(from, at));
         from = at + 1;
         const line = take();
-        if (line === null || line.some((byte) => byte > SPACE)) lines.push(line);
+        if (!Buffer.isBuffer(line) || line.some((byte) => byte > SPACE)) lines.push(line);
       }
       add(chunk.subarray(from));
       return lines;

@@ -1,4 +1,4 @@
-import { TrawlerError } from "@trawler/plugin-api";
+import { errorCode, TrawlerError } from "@trawler/plugin-api";
 import { isExpired, isRecord } from "../api/errors.ts";
 import { type AnswerRoom, wholeAnswer } from "../api/whole.ts";
 import { objectMeta, parseListPage } from "./event.ts";
@@ -28,11 +28,15 @@ export async function listAll<T>(
   signal: AbortSignal,
   onPage?: PageListener<T>,
 ): Promise<CompleteList<T>> {
-  for (let attempt = 1; ; attempt += 1) {
+  let pageSize = options.pageSize ?? 500;
+  for (let attempt = 1; ; ) {
     try {
-      return await listOnce(options, signal, attempt <= PAGED_ATTEMPTS, onPage);
+      return await listOnce(options, signal, attempt <= PAGED_ATTEMPTS ? pageSize : null, onPage);
     } catch (error) {
-      if (!isExpired(error) || attempt > PAGED_ATTEMPTS) throw error;
+      // Large objects: fewer of them fit into an answer that is not too long.
+      if (errorCode(error) === "TRAWLER_LIMIT" && pageSize > 1) pageSize = Math.ceil(pageSize / 8);
+      else if (isExpired(error) && attempt <= PAGED_ATTEMPTS) attempt += 1;
+      else throw error;
     }
   }
 }
@@ -40,7 +44,7 @@ export async function listAll<T>(
 async function listOnce<T>(
   options: ReflectorOptions<T>,
   signal: AbortSignal,
-  paged: boolean,
+  pageSize: number | null,
   onPage: PageListener<T> | undefined,
 ): Promise<CompleteList<T>> {
   const what = `list ${options.resource}`;
@@ -57,7 +61,7 @@ async function listOnce<T>(
       path: options.path,
       query: {
         ...selectors(options),
-        ...(paged ? { limit: String(options.pageSize ?? 500) } : {}),
+        ...(pageSize === null ? {} : { limit: String(pageSize) }),
         ...(next === null ? {} : { continue: next }),
       },
       signal,

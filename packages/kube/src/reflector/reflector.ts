@@ -181,8 +181,9 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     malformed: (): void => {
       odd.malformed += 1;
     },
-    oversized: (): void => {
+    oversized: (event: WatchEvent | null): void => {
       odd.oversized += 1;
+      if (event !== null) take(event);
     },
   };
 

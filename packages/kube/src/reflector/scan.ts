@@ -1,4 +1,4 @@
-import type { ObjectMeta } from "./event.ts";
+import { type ObjectMeta, objectMeta } from "./event.ts";
 
 /**
  * An object that was found in a text, not parsed: its bytes, and what they say of its identity. Its managed fields, a
@@ -89,6 +89,36 @@ export function scanWatchLine(
   if (type !== "ADDED" && type !== "MODIFIED" && type !== "DELETED") return null;
   return { type, object: take(line, object) };
 }
+
+/** As `scanWatchLine`, from the head of a line that was too long: an object of nothing but its identity. */
+export function scanCutLine(
+  head: Buffer,
+): { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: ScannedObject } | null {
+  let type: unknown;
+  const metadata: Record<string, unknown> = Object.create(null);
+  eachMember(head, skipSpace(head, 0), (key, at) => {
+    if (key === "object") {
+      return eachMember(head, at, (member, from) =>
+        member !== "metadata"
+          ? skipValue(head, from)
+          : eachMember(head, from, (name, value) => {
+              const to = skipValue(head, value);
+              if (to !== -1 && IDENTITY.has(name)) metadata[name] = parse(head, value, to);
+              return to;
+            }),
+      );
+    }
+    const to = skipValue(head, at);
+    if (key === "type" && to !== -1) type = parse(head, at, to);
+    return to;
+  });
+  if (type !== "ADDED" && type !== "MODIFIED" && type !== "DELETED") return null;
+  const meta = objectMeta({ metadata });
+  if (meta === null) return null;
+  return { type, object: { meta: { ...meta, truncated: true }, bytes: Buffer.from(JSON.stringify({ metadata })) } };
+}
+
+const IDENTITY = new Set(["uid", "resourceVersion", "namespace", "name"]);
 
 /** One page of a list; null where it is none. Takes the bytes over. */
 export function scanListPage(body: Buffer): ScannedPage | null {

@@ -121,7 +121,8 @@ export interface ReflectorOptions<T> {
   /**
    * Asked instead of `transform`, with the object's bytes as they came, but for its managed fields: nothing but its
    * identity is parsed then. The bytes may be no JSON. They are a part of a larger buffer, and with `byPage` that of a
-   * list is used again for its next page: copy what is to stay.
+   * list is used again for its next page: copy what is to stay. Of a line over the bound it is asked with an object of
+   * nothing but its identity, and `meta.truncated`.
    */
   raw?(bytes: Uint8Array, meta: ObjectMeta): T | null;
   readonly handler: ReflectorHandler<T>;

@@ -2,9 +2,9 @@ import { errorCode, TrawlerError } from "@trawler/plugin-api";
 import { deadline } from "../api/deadline.ts";
 import { isRecord, statusError } from "../api/errors.ts";
 import { parseWatchEvent, type WatchEvent } from "./event.ts";
-import { byteLines } from "./lines.ts";
+import { byteLines, type CutLine } from "./lines.ts";
 import { selectors, whenRoom } from "./list.ts";
-import { scanWatchLine } from "./scan.ts";
+import { scanCutLine, scanWatchLine } from "./scan.ts";
 import type { ReflectorOptions } from "./types.ts";
 
 /** What one watch reports while it runs. */
@@ -13,7 +13,8 @@ export interface WatchListener {
   contact(): void;
   event(event: WatchEvent): void;
   malformed(): void;
-  oversized(): void;
+  /** A line over the bound; null where not even its identity can be kept. */
+  oversized(event: WatchEvent | null): void;
 }
 
 /** How a watch that had begun came to its end. */
@@ -38,6 +39,8 @@ export async function watchFrom<T>(
   const [from, to] = options.watchSeconds ?? [300, 600];
   const seconds = Math.round(from + (to - from) * (options.random ?? Math.random)());
   const what = `watch ${options.resource}`;
+  // A watch that nobody reads only fills the server's buffers.
+  await whenRoom(options.room, signal);
   using stream = await options.client.stream({
     what,
     path: options.path,
@@ -63,7 +66,7 @@ export async function watchFrom<T>(
       listener.contact();
       for (const line of lines.push(chunk)) {
         if (signal.aborted) return { by: "end" };
-        if (line === null) listener.oversized();
+        if (!Buffer.isBuffer(line)) listener.oversized(identify(line, options.raw !== undefined));
         else deliver(understand(line, options.raw !== undefined), what, listener);
       }
       await whenRoom(options.room, idle.signal);
@@ -80,6 +83,12 @@ export async function watchFrom<T>(
 function understand(line: Buffer, raw: boolean): WatchEvent | null {
   const scanned = raw ? scanWatchLine(line) : null;
   return scanned === null ? parseWatchEvent(line.toString("utf8")) : { type: scanned.type, ...scanned.object };
+}
+
+/** Only where bytes are kept: whoever asks for objects has no use for a name alone. */
+function identify({ head }: CutLine, raw: boolean): WatchEvent | null {
+  const scanned = raw ? scanCutLine(head) : null;
+  return scanned === null ? null : { type: scanned.type, ...scanned.object };
 }
 
 function deliver(event: WatchEvent | null, what: string, listener: WatchListener): void {

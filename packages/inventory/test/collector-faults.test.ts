@@ -1,0 +1,226 @@
+import { writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { createApiClient, tokenTarget } from "@trawler/kube";
+import { fakeStatus } from "@trawler/testkit";
+import { describe, expect, test } from "vitest";
+import { createKindReader } from "../src/collector/reader.ts";
+import { type InventoryEvent, kindSpec, STORE_FILE } from "../src/index.ts";
+import { bench, known, lists, PODS, pod, until, watches } from "./collector-harness.ts";
+
+const reasons = (collector: { store: { gaps(): readonly { reason: string }[] } }): readonly string[] =>
+  collector.store.gaps().map(({ reason }) => reason);
+
+describe("size", () => {
+  test("B45, row 16: of an object over the bound the identity is kept, what was known of it stays, and the watch goes on", async () => {
+    await using world = await bench((api) => api.put(PODS, pod("grows", { note: "small" })));
+    const { collector } = await world.start({ tuning: { maxLineBytes: 1024 * 1024 } });
+    await until("a watch", () => world.api.openWatches === 1);
+    const note = "x".repeat(3 * 1024 * 1024);
+    world.api.put(PODS, pod("huge", { name: "huge-0", note }));
+    world.api.put(PODS, pod("grows", { note }));
+    world.api.put(PODS, pod("next"));
+    await until("the next one", () => known(collector).includes("next live"));
+    expect(known(collector)).toEqual(["grows live", "huge live", "next live"]);
+    const [huge] = collector.store.query({ name: "huge-0" }).records;
+    expect(huge).toMatchObject({ uid: "huge", namespace: "shop", truncated: true });
+    expect(collector.store.show("grows")[0]).toMatchObject({ node: "node-a", phase: "Running", truncated: true });
+    expect(collector.status().kinds[0]?.reflector.oversized).toBe(2);
+    world.api.delete(PODS, "huge");
+    world.api.delete(PODS, "grows");
+    await until("both ends", () => known(collector).filter((line) => line.includes("gone")).length === 2);
+    expect(known(collector)).toEqual(["grows gone watch last", "huge gone watch last", "next live"]);
+    expect(lists(world.api)).toBe(1);
+  });
+
+  test("a page of large objects that is too long is asked for again in smaller ones", async () => {
+    await using world = await bench((api) => {
+      for (let i = 0; i < 20; i += 1) api.put(PODS, pod(`u${i}`, { note: "x".repeat(100_000) }));
+    });
+    const { collector } = await world.start({ tuning: { maxPageBytes: 500_000 } });
+    await until("all", () => known(collector).length === 20);
+  });
+});
+
+describe("a queue that is full", () => {
+  test("B37, row 25: not ready and why; nothing that was received is lost, and it goes on when there is room", async () => {
+    await using world = await bench();
+    const { collector } = await world.start({ queueBytes: 512 * 1024 });
+    await until("a position", () => collector.store.position("pods")?.resourceVersion === "100");
+    // A store that takes nothing: what is received stays in the queue.
+    const other = new DatabaseSync(world.folder.file(STORE_FILE));
+    other.exec("BEGIN IMMEDIATE");
+    for (let i = 0; i < 30; i += 1) {
+      const note = Buffer.from(crypto.getRandomValues(new Uint8Array(30_000))).toString("base64");
+      world.api.put(PODS, pod(`u${i}`, { note }));
+    }
+    await until("not ready", () => collector.status().unready?.includes("nothing becomes durable") === true);
+    expect(collector.store.position("pods")?.resourceVersion).toBe("100");
+    other.exec("ROLLBACK");
+    other.close();
+    await until("all to be there", () => known(collector).length === 30);
+    await until("ready", () => collector.status().unready === null);
+    expect([lists(world.api), reasons(collector)]).toEqual([1, []]);
+  });
+
+  test("B36, row 13: it is not read on while nothing becomes durable; what the server forgot meanwhile is a gap of the overflow", async () => {
+    await using world = await bench((api) => api.put(PODS, pod("a")));
+    const events: InventoryEvent[] = [];
+    let full: PromiseWithResolvers<void> | null = null;
+    using client = createApiClient({ target: tokenTarget({ server: world.api.url }) });
+    const stop = new AbortController();
+    const reader = createKindReader({
+      client,
+      clock: { now: () => Date.now(), monotonic: () => performance.now() / 1000 },
+      spec: kindSpec({ apiVersion: "v1", resource: "pods", kind: "Pod" }),
+      resume: null,
+      known: [],
+      append: (event) => void events.push(event),
+      room: () => full?.promise ?? null,
+      isFull: () => full !== null,
+      tuning: { sleep: async () => {} },
+    });
+    const ended = reader.run(stop.signal);
+    await until("a watch", () => world.api.openWatches === 1);
+    full = Promise.withResolvers<void>();
+    world.api.put(PODS, pod("b"));
+    await until("b", () => events.some((event) => "uid" in event && event.uid === "b"));
+    const asked = world.api.requests.length;
+    // The server drops a reader that does not read, and forgets.
+    world.api.breakWatches("reset");
+    world.api.silently(() => world.api.delete(PODS, "a"));
+    world.api.compact();
+    await until("the loss", () => world.api.openWatches === 0);
+    expect(world.api.requests).toHaveLength(asked);
+    full.resolve();
+    full = null;
+    await until("the gap", () => events.some(({ type }) => type === "gap"));
+    expect(events.find(({ type }) => type === "gap")).toMatchObject({ reason: "overflow" });
+    expect(events.find(({ type }) => type === "absent")).toMatchObject({ uid: "a" });
+    stop.abort();
+    await ended;
+  });
+});
+
+describe("a store that is slow", () => {
+  test("B27, row 15: reading goes on while the store is away, and no watch is broken", async () => {
+    await using world = await bench();
+    const { collector } = await world.start();
+    await until("a watch", () => world.api.openWatches === 1 && collector.status().unready === null);
+    const other = new DatabaseSync(world.folder.file(STORE_FILE));
+    other.exec("BEGIN IMMEDIATE");
+    for (let i = 0; i < 500; i += 1) world.api.put(PODS, pod(`u${i}`));
+    await until(
+      "all to be durable",
+      () => collector.status().kinds[0]?.events.added === 500 && collector.queue.status().pending === 0,
+    );
+    expect(known(collector)).toEqual([]);
+    other.exec("ROLLBACK");
+    other.close();
+    await until("all to be there", () => known(collector).length === 500);
+    expect(watches(world.api)).toBe(1);
+  });
+});
+
+describe("the server's answers", () => {
+  test("row 19, B16: a token that is no longer good is read again, without a list", async () => {
+    await using world = await bench((api) => api.put(PODS, pod("a")));
+    const rotate = (token: string): void => {
+      world.api.token = token;
+      writeFileSync(world.folder.file("token"), token);
+    };
+    rotate("one");
+    const { collector } = await world.start();
+    await until("a watch", () => world.api.openWatches === 1);
+    rotate("two");
+    world.api.breakWatches("end");
+    await until("another watch", () => world.api.openWatches === 1);
+    world.api.put(PODS, pod("b"));
+    await until("b", () => known(collector).includes("b live"));
+    expect(lists(world.api)).toBe(1);
+    expect(reasons(collector)).toEqual([]);
+  });
+
+  test("row 30, B12: a proxy that cuts every watch causes no list", async () => {
+    await using world = await bench((api) => api.put(PODS, pod("a")));
+    const { collector } = await world.start();
+    for (let i = 0; i < 10; i += 1) {
+      await until("a watch", () => world.api.openWatches === 1);
+      world.api.put(PODS, pod(`b${i}`));
+      await until("it to be received", () => known(collector).includes(`b${i} live`));
+      world.api.breakWatches(i % 2 === 0 ? "end" : "reset");
+      await until("the cut", () => world.api.openWatches === 0 || watches(world.api) > i + 1);
+    }
+    await until("a watch", () => world.api.openWatches === 1);
+    expect(lists(world.api)).toBe(1);
+    expect(reasons(collector)).toEqual([]);
+  });
+
+  test("row 4: refused, then 429 and 503, then too new a version: the position stays, without a list", async () => {
+    await using world = await bench((api) => api.put(PODS, pod("a")));
+    const { collector } = await world.start();
+    await until("a watch", () => world.api.openWatches === 1 && known(collector).length === 1);
+    const ahead = {
+      ...fakeStatus(504, "Timeout", "Too large resource version"),
+      details: { causes: [{ reason: "ResourceVersionTooLarge" }] },
+    };
+    const answers = [{ status: 429, headers: { "retry-after": "0" } }, { status: 503 }, { status: 504, body: ahead }];
+    world.api.fault = () => answers.shift();
+    await world.api.stop();
+    await until("the loss", () => collector.status().unready !== null);
+    await world.api.start();
+    await until("ready", () => collector.status().unready === null);
+    world.api.put(PODS, pod("b"));
+    await until("b", () => known(collector).includes("b live"));
+    expect(answers).toEqual([]);
+    expect(lists(world.api)).toBe(1);
+    expect(reasons(collector)).toEqual([]);
+  });
+
+  test("row 21, B18, B40: no selector is ever set, and nothing is fetched for an object that is received", async () => {
+    await using world = await bench();
+    const { collector } = await world.start();
+    await until("a watch", () => world.api.openWatches === 1);
+    const made = pod("a");
+    const ownerReferences = [{ kind: "ReplicaSet", name: "gone", uid: "gone-uid", controller: true }];
+    world.api.put(PODS, { ...made, metadata: { ...made.metadata, ownerReferences } });
+    await until("a", () => known(collector).includes("a live"));
+    for (const { verb, query } of world.api.requests) {
+      expect(["list", "watch"]).toContain(verb);
+      expect([query.has("labelSelector"), query.has("fieldSelector")]).toEqual([false, false]);
+    }
+    expect(collector.store.query({ name: "a" }).records[0]?.owners).toEqual([
+      { kind: "ReplicaSet", name: "gone", uid: "gone-uid" },
+    ]);
+  });
+});
+
+describe("clocks", () => {
+  test("row 18, B43, B44: a wall clock that jumps by an hour, and times of the server from next year, decide nothing", async () => {
+    await using world = await bench();
+    let skew = 0;
+    const clock = { now: () => Date.now() + skew, monotonic: () => performance.now() / 1000 };
+    const { collector } = await world.start({ clock });
+    await until("a watch", () => world.api.openWatches === 1);
+    for (const [uid, jump] of [
+      ["a", 3_600_000],
+      ["b", -3_600_000],
+      ["c", 0],
+    ] as const) {
+      skew = jump;
+      const made = pod(uid);
+      const creationTimestamp = new Date(Date.now() + (uid === "a" ? 1 : -1) * 365 * 86_400_000).toISOString();
+      world.api.put(PODS, { ...made, metadata: { ...made.metadata, creationTimestamp } });
+      world.api.put(PODS, pod(uid, { phase: "Failed", exit: 1 }));
+      world.api.delete(PODS, uid);
+    }
+    await until(
+      "all ends",
+      () => known(collector).length === 3 && known(collector).every((line) => line.includes("gone")),
+    );
+    expect(known(collector)).toEqual(["a", "b", "c"].map((uid) => `${uid} gone watch exact`));
+    expect(collector.status().writer.staleIgnored).toBe(0);
+    expect(lists(world.api)).toBe(1);
+    expect(watches(world.api)).toBe(1);
+    expect(collector.status().unready).toBeNull();
+  });
+});
