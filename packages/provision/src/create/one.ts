@@ -22,7 +22,8 @@ export async function createOne(context: Context, index: number, unsure: boolean
   const body = bodyOf(context, index);
   let last: ObjectError | null = null;
   let tries = 0;
-  context.set(index, { status: "creating", startedAt: context.now(), error: null });
+  const startedAt = context.now();
+  if (unsure) context.set(index, { status: "creating", startedAt, error: null });
   const fail = (error: ObjectError): void => context.set(index, { status: "failed", error, endedAt: context.now() });
   for (;;) {
     if (unsure) {
@@ -39,7 +40,8 @@ export async function createOne(context: Context, index: number, unsure: boolean
     if (halt.aborted) return fail(last ?? stopped(context));
     if (tries++ >= TRIES) return fail(last ?? ownError("Timeout", "the server did not answer"));
     const { type, namespace, attempts, deferred } = context.item(index);
-    context.set(index, { attempts: attempts + 1 });
+    // The intent comes before its request: whoever resumes the run looks for the object.
+    context.set(index, { status: "creating", startedAt, error: null, attempts: attempts + 1 });
     const outcome = await cluster.create(type, namespace, body);
     if (outcome.ok) return created(context, index, metadataOf(outcome.object));
     const { error, retryAfter } = outcome;

@@ -87,12 +87,14 @@ export class Context {
       error: this.#clean(change.error === undefined ? before.error : change.error),
     };
     this.#items[index] = after;
-    this.journal.writeItem(after);
-    if (after.status !== before.status || after.ready !== before.ready) {
-      const why = after.error === null ? "" : `: ${after.error.message}`;
-      this.log(`${titleOf(after)}: ${wordOf(before, after)}${why}`, { object: after });
-      this.#watcher.item?.(after);
+    if (after.status === before.status && after.ready === before.ready) {
+      this.journal.writeItem(after);
+      return;
     }
+    const why = after.error === null ? "" : `: ${after.error.message}`;
+    const text = this.redact(`${titleOf(after)}: ${wordOf(before, after)}${why}`);
+    this.journal.writeItem(after, { time: this.now(), text });
+    this.#watcher.item?.(after);
   }
 
   setRun(change: Partial<Run>): void {

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { errorMessage, TrawlerError } from "@trawler/plugin-api";
 import type { Item, Run, RunState } from "./record.ts";
 import { newKey, seal, unseal } from "./seal.ts";
@@ -44,6 +44,8 @@ export interface JournalEvent extends LogLine, LogData {
 export class Journal implements Disposable {
   readonly #database: DatabaseSync;
   readonly #keyFile: string;
+  /** Those that are run for each change. */
+  readonly #statements = new Map<string, StatementSync>();
 
   private constructor(database: DatabaseSync, keyFile: string) {
     this.#database = database;
@@ -59,10 +61,10 @@ export class Journal implements Disposable {
     database.exec(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
+      BEGIN;
       CREATE TABLE run (id INTEGER PRIMARY KEY CHECK (id = 1), value TEXT NOT NULL, sealed BLOB, cancel INTEGER NOT NULL);
       CREATE TABLE object (id INTEGER PRIMARY KEY, value TEXT NOT NULL);
-      CREATE TABLE log (id INTEGER PRIMARY KEY, time TEXT NOT NULL, text TEXT NOT NULL, data TEXT NOT NULL);
-      BEGIN`);
+      CREATE TABLE log (id INTEGER PRIMARY KEY, time TEXT NOT NULL, text TEXT NOT NULL, data TEXT NOT NULL)`);
     const secret = seal(key, JSON.stringify(sealed));
     database.prepare("INSERT INTO run VALUES (1, ?, ?, 0)").run(JSON.stringify(run), secret);
     const insert = database.prepare("INSERT INTO object VALUES (?, ?)");
@@ -134,13 +136,30 @@ export class Journal implements Disposable {
     this.#database.prepare("UPDATE run SET value = ?").run(JSON.stringify(run));
   }
 
-  writeItem(item: Item): void {
-    this.#database.prepare("UPDATE object SET value = ? WHERE id = ?").run(JSON.stringify(item), item.index);
+  /** `line`: what the log says of the change; written with it, or not at all. */
+  writeItem(item: Item, line: LogLine | null = null): void {
+    const update = this.#statement("UPDATE object SET value = ? WHERE id = ?");
+    if (line === null) return void update.run(JSON.stringify(item), item.index);
+    this.#statement("BEGIN IMMEDIATE").run();
+    try {
+      update.run(JSON.stringify(item), item.index);
+      this.writeLog(line, { object: item });
+      this.#statement("COMMIT").run();
+    } catch (error) {
+      this.#statement("ROLLBACK").run();
+      throw error;
+    }
   }
 
   writeLog({ time, text }: LogLine, data: LogData = {}): void {
-    const insert = this.#database.prepare("INSERT INTO log (time, text, data) VALUES (?, ?, ?)");
+    const insert = this.#statement("INSERT INTO log (time, text, data) VALUES (?, ?, ?)");
     insert.run(time, text, JSON.stringify(data));
+  }
+
+  #statement(sql: string): StatementSync {
+    const known = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, known);
+    return known;
   }
 
   /** Destroys what was encrypted. */
