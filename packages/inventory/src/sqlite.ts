@@ -2,16 +2,19 @@ import { closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { errorMessage, TrawlerError } from "@trawler/plugin-api";
 
-/** Opens a data base for its only writer: WAL, and each commit is on the disk before it is seen. */
-export function openForWriting(file: string, pageSize = 4096): DatabaseSync {
+/** Bytes of the log after which it is written to its file: what is changed often until then is written once. */
+const CHECKPOINT = 32 * 1024 * 1024;
+
+/** Opens a data base for its only writer: WAL, and each commit is on the disk before it is seen. Sizes in bytes. */
+export function openForWriting(file: string, pageSize: number, cacheSize: number): DatabaseSync {
   makePrivate(file);
   return open(file, false, [
     `PRAGMA page_size = ${pageSize}`,
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
     "PRAGMA journal_size_limit = 67108864",
-    "PRAGMA wal_autocheckpoint = 4000",
-    "PRAGMA cache_size = -32768",
+    `PRAGMA wal_autocheckpoint = ${CHECKPOINT / pageSize}`,
+    `PRAGMA cache_size = -${cacheSize / 1024}`,
   ]);
 }
 

@@ -4,6 +4,8 @@ import { numberOf, openForWriting, textOf, transaction } from "../sqlite.ts";
 import { packPayloads } from "./codec.ts";
 
 const PAGE = 8192;
+/** What was appended is read by others, and once. */
+const CACHE = 2 * 1024 * 1024;
 /** Released in steps of so many events, so that no append waits long for it. */
 const RELEASE_STEP = 1000;
 
@@ -73,7 +75,7 @@ interface Connection {
 }
 
 function connect(file: string, maxBytes: number): Connection {
-  const database = openForWriting(file, PAGE);
+  const database = openForWriting(file, PAGE, CACHE);
   try {
     database.exec(`PRAGMA max_page_count = ${Math.max(16, Math.floor(maxBytes / PAGE))};
       CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;

@@ -11,10 +11,11 @@ import { prepareWorking } from "./working.ts";
 
 /** Takes three records of a usual pod; a smaller one would take one. */
 const PAGE = 8192;
+const CACHE = 32 * 1024 * 1024;
 
 /** Opens, or makes, the store of a cluster in one SQLite file. Synchronous: for a thread of its own. */
 export function openStore(file: string, cluster: string): Store {
-  const database = openForWriting(file, PAGE);
+  const database = openForWriting(file, PAGE, CACHE);
   try {
     prepareSchema(database, cluster);
   } catch (error) {

@@ -26,6 +26,8 @@ export interface WriterLoop {
 }
 
 const RETRY = [100, 5000] as const;
+/** Where the store is behind, it takes so many batches as one: they write to the same pages of its indexes. */
+const CATCH_UP = 4;
 const PURGE_EVERY = 60_000;
 /** Records of one purge, and the pause after it: it never holds up a batch for long. */
 const PURGE_STEP = 200;
@@ -59,7 +61,8 @@ export function runLoop(options: LoopOptions, reader: QueueReader, store: Store,
   /** True where there was something to apply. */
   const applyOne = (): boolean => {
     const begun = options.monotonic();
-    const events = reader.read(status.applied, options.flushEvents, options.flushBytes);
+    const times = durable - status.applied > options.flushEvents ? CATCH_UP : 1;
+    const events = reader.read(status.applied, options.flushEvents * times, options.flushBytes * times);
     if (events.length === 0) return false;
     const applied = store.apply({ queue: options.queue, events, token: options.token });
     report({
