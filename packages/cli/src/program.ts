@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { check } from "./commands/check.ts";
 import type { CommonOptions } from "./commands/common.ts";
+import { type DiffOptions, diff } from "./commands/diff.ts";
 import { explainKey, explainPod } from "./commands/explain.ts";
 import { addInventory } from "./commands/inventory.ts";
 import { type OnceOptions, once } from "./commands/once.ts";
@@ -105,6 +106,25 @@ export function createProgram(world: World, done: (code: number) => void): Comma
     )
     .action(async (name: "config" | "frame" | "features", options: CommonOptions) =>
       done(await schema(name, options, world)),
+    );
+
+  program
+    .command("diff")
+    .description("Say what changed between two files of frames: packages, files, labels, images.")
+    .argument("<before>", "file of frames, one a line")
+    .argument("<after>", "another of the same subjects")
+    .option("--figures", "compare figures too; they move all the time")
+    .option("--json", "one JSON object a line")
+    .option("--exit-code", "end with 1 where something changed")
+    .addHelpText(
+      "after",
+      examples(
+        ["trawl once --crawlers package > monday.jsonl", "what is installed now"],
+        ["trawl diff monday.jsonl friday.jsonl", "what was installed, removed or updated between"],
+      ),
+    )
+    .action(async (before: string, after: string, options: DiffOptions) =>
+      done(await diff(before, after, options, world)),
     );
 
   const explain = program.command("explain").description("Explain a pod or a setting.").helpCommand(false);
