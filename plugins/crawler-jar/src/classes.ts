@@ -15,7 +15,7 @@ export interface ArchiveContent {
 }
 
 /** Bytes of classes that one crawl may still unpack. */
-export interface Allowance {
+interface Allowance {
   left: number;
 }
 

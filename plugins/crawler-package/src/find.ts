@@ -9,7 +9,7 @@ import {
 } from "@trawler/plugin-api";
 
 export type Manager = "dpkg" | "apk" | "rpm";
-export type Format = "dpkg-status" | "dpkg-status.d" | "apk-installed" | "rpm-sqlite" | "rpm-ndb" | "rpm-berkeley";
+type Format = "dpkg-status" | "dpkg-status.d" | "apk-installed" | "rpm-sqlite" | "rpm-ndb" | "rpm-berkeley";
 
 /** A package database that is there. */
 export interface Database {

@@ -22,7 +22,7 @@ export interface Reading extends ReadOptions {
 }
 
 /** What one database holds. Throws only where nothing of it can be read. */
-export function readDatabase(database: Database, reading: Reading): Promise<PackageList> {
+function readDatabase(database: Database, reading: Reading): Promise<PackageList> {
   const { fs, startedAt, max, ...options } = reading;
   const source = (path: string) => fileReader(fs, path, { ...options, maxBytes: MAX_READ });
   const [main, log] = database.files.map(({ path }) => path);
