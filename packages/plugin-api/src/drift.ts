@@ -13,7 +13,8 @@ export function startOf({ workload, container }: MetaAccess): number | null {
 
 /**
  * Whether a file is no longer the image's: it was changed after the container started. `changed` is its time of change,
- * RFC 3339, which no program can set back. Null where the start is not known.
+ * RFC 3339, which no program can set back. Null where the start is not known. A runtime tells the start a moment late: what
+ * the first process writes at once may count as the image's.
  */
 export function isDrift(changed: string, startedAt: number | null): boolean | null {
   return startedAt === null ? null : Date.parse(changed) > startedAt;

@@ -45,7 +45,9 @@ export default defineCrawler({
       drift: z
         .boolean()
         .nullable()
-        .describe("Changed after the container started: no longer the image's. Null where there is no container."),
+        .describe(
+          "Changed after its container told that it had started: no longer the image's. Null where there is none.",
+        ),
       content: text("Its text, secrets redacted; null where it is not readable or no text.").nullable(),
       truncated: z.boolean().describe("There is more than `maxBytes`."),
       redacted: z.boolean().describe("Something was redacted."),

@@ -74,7 +74,9 @@ export default defineCrawler({
       drift: z
         .boolean()
         .nullable()
-        .describe("Changed after the container started: no longer the image's. Null where there is no container."),
+        .describe(
+          "Changed after its container told that it had started: no longer the image's. Null where there is none.",
+        ),
       accessed: text("When it was read, RFC 3339; null unless wanted.").nullable(),
       digest: text("`sha256:…` or `md5:…` of the bytes; null where not wanted, too large or not readable.").nullable(),
     }),
