@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { cached, cacheFolder, fingerprint, run } from "@trawler/testbed";
 import { NAMESPACE } from "./load.ts";
 import { node } from "./node.ts";
@@ -53,6 +53,10 @@ export class Collector implements AsyncDisposable {
     return pid;
   }
 
+  get log(): string {
+    return this.#log;
+  }
+
   pause(): void {
     this.#child.kill("SIGSTOP");
   }
@@ -81,7 +85,11 @@ function configuration(topic: string, every: string): object {
     receivers: {
       kubeletstats: {
         collection_interval: every,
-        auth_type: "kubeConfig",
+        // Straight to the kubelet, as in a cluster, by the certificate that the API server shows there.
+        auth_type: "tls",
+        ca_file: kubernetes.caFile,
+        cert_file: join(dirname(kubernetes.caFile), "kubelet-client.crt"),
+        key_file: join(dirname(kubernetes.caFile), "kubelet-client.key"),
         endpoint: `${hostname}:${port}`,
         insecure_skip_verify: true,
         metric_groups: ["pod", "container"],

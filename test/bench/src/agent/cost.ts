@@ -109,7 +109,11 @@ export const bench: Benchmark = {
     });
     await using collector = await Collector.start(peerTopic.name, "10s", log);
     await waitFor("frames", async () => (await countRecords(topic.name)) >= PODS, { signal });
-    await waitFor("records of the collector", async () => (await countRecords(peerTopic.name)) > 0, { signal });
+    await waitFor("records of the collector", async () => (await countRecords(peerTopic.name)) > 0, { signal }).catch(
+      (cause) => {
+        throw new Error(`the collector sends nothing:\n${collector.log}`, { cause });
+      },
+    );
     // Past the start: what it needed is given back 20 s after it.
     await sleep(30_000, undefined, { signal });
     const { flags } = agent;
