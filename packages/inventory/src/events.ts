@@ -63,8 +63,37 @@ export interface FiguresEvent extends Received {
   readonly payload: Uint8Array;
 }
 
+/** A pod that the cluster's Events tell of, found after a gap. It counts only where nothing else is known of it. */
+export interface EvidenceEvent extends Received {
+  readonly type: "evidence";
+  readonly kind: "Pod";
+  readonly uid: string;
+  readonly namespace: string | null;
+  readonly name: string;
+  readonly node: string | null;
+  /** Of its Events, such as `Scheduled`, `Killing`. */
+  readonly reasons: readonly string[];
+  /** It lived between them. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/** What was found for the last gap of the stream. */
+export interface SearchedEvent extends Received {
+  readonly type: "searched";
+  /** One line for people. */
+  readonly note: string;
+}
+
 /** What a reader appends to the durable queue, in the order in which it arrived. */
-export type InventoryEvent = ObjectEvent | AbsentEvent | PositionEvent | GapEvent | FiguresEvent;
+export type InventoryEvent =
+  | ObjectEvent
+  | AbsentEvent
+  | PositionEvent
+  | GapEvent
+  | FiguresEvent
+  | EvidenceEvent
+  | SearchedEvent;
 
 /** An event with its place in the queue. */
 export interface QueuedEvent {

@@ -1,3 +1,4 @@
+export { formatRules, missingRights, type Right, rightsFor } from "./collector/access.ts";
 export {
   type Collector,
   type CollectorOptions,

@@ -2,9 +2,9 @@ import type { StringMap } from "@trawler/plugin-api";
 
 /**
  * How it is known that an object has gone. `watch`: the server said so. `relist`: absent from a later complete list.
- * `replaced`: its name has another UID. `node`: its node saw it end, or is gone itself.
+ * `replaced`: its name has another UID. `node`: its node saw it end, or is gone itself. `event`: only Events tell of it.
  */
-export type EndEvidence = "watch" | "relist" | "replaced" | "node";
+export type EndEvidence = "watch" | "relist" | "replaced" | "node" | "event";
 
 /** `exact`: the object as it was deleted. `last`: as it was last seen. `unknown`: never seen through the API. */
 export type FinalState = "exact" | "last" | "unknown";

@@ -6,7 +6,10 @@ import { describe, expect, test } from "vitest";
 import { createKindReader } from "../src/collector/reader.ts";
 import { type InventoryEvent, kindSpec, STORE_FILE } from "../src/index.ts";
 import { bench, known, lists, PODS, pod, until, watches } from "./collector-harness.ts";
+import { ledger, object } from "./harness.ts";
 
+const EVENTS = "/api/v1/events";
+const JOBS = "/apis/batch/v1/jobs";
 const reasons = (collector: { store: { gaps(): readonly { reason: string }[] } }): readonly string[] =>
   collector.store.gaps().map(({ reason }) => reason);
 
@@ -222,5 +225,72 @@ describe("clocks", () => {
     expect(lists(world.api)).toBe(1);
     expect(watches(world.api)).toBe(1);
     expect(collector.status().unready).toBeNull();
+  });
+});
+
+describe("B24: what is found for a gap", () => {
+  const UNSEEN = "0c4b6f6e-0000-4000-8000-000000000001";
+  const about = (uid: string, name: string, reason: string, source: object) => ({
+    metadata: { uid: `event-${name}-${reason}`, name: `${name}.${reason}`, namespace: "shop" },
+    involvedObject: { kind: "Pod", namespace: "shop", name, uid },
+    reason,
+    source,
+    lastTimestamp: "2026-01-01T00:00:00Z",
+  });
+
+  test("Events tell of a pod that nobody saw: a record of unknown final state; Jobs tell how many are missing", async () => {
+    await using world = await bench((api) => {
+      api.put(PODS, pod("a"));
+      api.put(EVENTS, about(UNSEEN, "unseen-0", "Scheduled", { component: "default-scheduler" }));
+      api.put(EVENTS, about(UNSEEN, "unseen-0", "Killing", { component: "kubelet", host: "node-b" }));
+      api.put(EVENTS, about("a", "a", "Started", { component: "kubelet", host: "node-a" }));
+      api.put(EVENTS, about("5d41402abc4b2a76b9719d911017c592", "static", "Started", {}));
+      api.put(JOBS, {
+        metadata: { uid: "job", name: "nightly", namespace: "shop" },
+        status: { succeeded: 2, failed: 1 },
+      });
+    });
+    const { collector } = await world.start();
+    await until("a watch", () => world.api.openWatches === 1 && known(collector).length === 1);
+    expect(world.api.requests.map(({ path }) => path)).not.toContain(EVENTS);
+    world.api.compact();
+    world.api.put(PODS, pod("b"));
+    world.api.compact();
+    world.api.fault = ({ verb, query }) => {
+      if (verb !== "watch" || query.get("resourceVersion") === String(world.api.resourceVersion)) return undefined;
+      return { status: 410, body: fakeStatus(410, "Expired", "too old") };
+    };
+    world.api.silently(() => world.api.put(PODS, pod("c")));
+    world.api.breakWatches("end");
+    await until("the record", () => known(collector).includes(`${UNSEEN} gone event unknown`));
+    expect(known(collector)).toEqual([`${UNSEEN} gone event unknown`, "a live", "b live", "c live"]);
+    const [told] = collector.store.show(UNSEEN);
+    expect(told).toMatchObject({ name: "unseen-0", namespace: "shop", node: "node-b", exitCode: null });
+    expect(told?.transitions.map(({ what }) => what)).toEqual(["event Scheduled", "event Killing", "gone (event)"]);
+    await until("the note", () => collector.store.gaps()[0]?.note.includes("searched") === true);
+    expect(collector.store.gaps()[0]?.note).toContain(
+      "unseen pods in Events: 1; missing by the counts of Jobs: 3 (shop/nightly)",
+    );
+  });
+
+  test("what the watch shows later of such a pod is believed", async () => {
+    using file = ledger();
+    const told = { kind: "Pod", uid: "x", namespace: "shop", name: "x", node: null, reasons: [] } as const;
+    const common = { epoch: 0, receivedAt: 5, notBefore: 1, notAfter: 4 };
+    file.apply({ type: "evidence", stream: "events", ...told, ...common });
+    file.apply(object("added", "x", 7), { type: "evidence", stream: "events", ...told, ...common });
+    expect(file.store.show("x")[0]).toMatchObject({ end: null, phase: "Running" });
+  });
+
+  test("a role that may not read Events says so in the gap", async () => {
+    await using world = await bench((api) => api.put(PODS, pod("a")));
+    const first = await world.start();
+    await until("a watch", () => world.api.openWatches === 1 && known(first.collector).length === 1);
+    await first.stop();
+    world.api.put(PODS, pod("b"));
+    world.api.compact();
+    world.api.fault = ({ path }) => (path === PODS ? undefined : { status: 403 });
+    const { collector } = await world.start();
+    await until("the note", () => collector.store.gaps()[0]?.note.includes("Events may not be read") === true);
   });
 });

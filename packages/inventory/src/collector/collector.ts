@@ -1,13 +1,14 @@
 import { join } from "node:path";
 import type { ApiClient } from "@trawler/kube";
 import { type Clock, errorMessage, type Logger, TrawlerError } from "@trawler/plugin-api";
-import type { InventoryEvent } from "../events.ts";
+import type { GapEvent, InventoryEvent } from "../events.ts";
 import { openQueue } from "../queue/open.ts";
 import type { DurableQueue, QueueStatus } from "../queue/queue.ts";
 import { openStoreReader } from "../store/reader.ts";
 import type { Retention, StoreReader } from "../store/store.ts";
 import { openWriter } from "../writer/open.ts";
 import type { Writer, WriterStatus } from "../writer.ts";
+import { searchGap } from "./evidence.ts";
 import type { KindSpec } from "./kinds.ts";
 import { createLagMeter, type LagObserver } from "./lag.ts";
 import type { Held } from "./object.ts";
@@ -90,7 +91,19 @@ export async function openCollector(options: CollectorOptions): Promise<Collecto
   writer.onApplied(({ applied }) => lag.applied(applied));
   const failing = new AbortController();
 
+  const stopping = new AbortController();
+  const searches = new Set<Promise<void>>();
+  const search = (gap: GapEvent): void => {
+    const { client, log } = options;
+    const isLive = (uid: string): boolean => readers.some(([spec, reader]) => spec.kind === "Pod" && reader.has(uid));
+    const appendAll = async (events: readonly InventoryEvent[]): Promise<void> =>
+      writer.flush(await queue.append(events));
+    const one = searchGap({ client, log, store, now: clock.now, isLive, append: appendAll }, gap, stopping.signal);
+    searches.add(one.finally(() => searches.delete(one)));
+  };
+
   const append = (event: InventoryEvent): void => {
+    if (event.type === "gap" && event.kind === "Pod") search(event);
     const at = clock.monotonic();
     queue.append([event]).then(
       (sequence) => lag.durable(sequence, at),
@@ -162,7 +175,9 @@ export async function openCollector(options: CollectorOptions): Promise<Collecto
       return event.uid;
     },
     [Symbol.asyncDispose]: async () => {
+      stopping.abort();
       try {
+        await Promise.all(searches);
         // Queue first: what was received becomes durable, and the writer applies what is.
         await settle(queue, writer);
       } catch (error) {

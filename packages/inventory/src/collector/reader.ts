@@ -70,6 +70,8 @@ export interface KindReader {
   /** Until the signal aborts. Rejects only where an event could not be taken. */
   run(signal: AbortSignal): Promise<void>;
   status(): KindStatus;
+  /** Whether it exists, as far as the watch tells. */
+  has(uid: string): boolean;
   /** Count of the server's histories, for an object that was read on request. */
   readonly epoch: number;
 }
@@ -183,6 +185,7 @@ export function createKindReader(options: KindReaderOptions): KindReader {
         reflector: snapshot,
       };
     },
+    has: (uid) => reflector.get(uid) !== undefined,
     get epoch() {
       return epoch;
     },

@@ -37,8 +37,17 @@ export function decodeEvents(heads: string, lengths: string, packed: Uint8Array 
   });
 }
 
+const BARE: ReadonlySet<InventoryEvent["type"]> = new Set([
+  "absent",
+  "bookmark",
+  "synced",
+  "gap",
+  "evidence",
+  "searched",
+]);
+
 function carriesPayload(event: InventoryEvent): event is Extract<InventoryEvent, { payload: Uint8Array }> {
-  return !(event.type === "absent" || event.type === "bookmark" || event.type === "synced" || event.type === "gap");
+  return !BARE.has(event.type);
 }
 
 /** Bytes that an event takes while it waits. */

@@ -1,6 +1,7 @@
 import { isRecord } from "@trawler/kube";
 import { errorMessage } from "@trawler/plugin-api";
-import type { AbsentEvent, FiguresEvent, ObjectEvent, QueuedEvent } from "../events.ts";
+import type { AbsentEvent, EvidenceEvent, FiguresEvent, ObjectEvent, QueuedEvent } from "../events.ts";
+import { toldPod } from "../fold/evidence.ts";
 import { factsOf } from "../fold/facts.ts";
 import { parseFigures, unseenPod } from "../fold/figures.ts";
 import { foldAbsent, foldObject, foldReplaced, judge } from "../fold/fold.ts";
@@ -32,9 +33,14 @@ function applyEvent(queued: QueuedEvent, working: Working, side: Side, tally: Ta
     side.gap(event);
     return;
   }
+  if (event.type === "searched") {
+    side.searched(event);
+    return;
+  }
   side.position(event);
   if (event.type === "figures") applyFigures(event, queued, working, side, tally);
   else if (event.type === "absent") applyAbsent(event, working, tally);
+  else if (event.type === "evidence") applyEvidence(event, working, tally);
   else if ("payload" in event) applyObject(event, queued, working, side, tally);
 }
 
@@ -87,6 +93,12 @@ function applyAbsent(event: AbsentEvent, working: Working, tally: Tally): void {
     return;
   }
   working.set(next);
+  tally.changed += 1;
+}
+
+function applyEvidence(event: EvidenceEvent, working: Working, tally: Tally): void {
+  if (working.get("Pod", event.uid) !== null) return;
+  working.set(toldPod(event));
   tally.changed += 1;
 }
 

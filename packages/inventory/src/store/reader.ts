@@ -35,6 +35,8 @@ export function createReader(database: DatabaseSync, cluster: string): StoreRead
     "SELECT owner_kind, owner_name, owner_uid FROM records WHERE uid = ? ORDER BY epoch DESC LIMIT 1",
   );
 
+  const byUid = database.prepare("SELECT 1 FROM records WHERE uid = ? AND kind = ? LIMIT 1");
+
   /** The chain above the direct owner, as far as its records are known. */
   const chain = (owners: readonly RecordOwner[], seen: Map<string, readonly RecordOwner[]>): readonly RecordOwner[] => {
     const direct = owners[0];
@@ -132,6 +134,7 @@ export function createReader(database: DatabaseSync, cluster: string): StoreRead
         positions: database.prepare("SELECT * FROM positions ORDER BY stream").all().map(position),
       };
     },
+    has: (kind, uid) => byUid.get(uid, kind) !== undefined,
     known: function* (kind) {
       const rows = database
         .prepare(`SELECT uid, body ->> 'resourceVersion' AS version FROM records WHERE kind = ? AND ended = ${LIVE}`)

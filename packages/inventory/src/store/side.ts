@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { compareVersions } from "@trawler/kube";
 import { pack } from "../compress.ts";
-import type { FiguresEvent, GapEvent, InventoryEvent, QueuedEvent } from "../events.ts";
+import type { FiguresEvent, GapEvent, InventoryEvent, QueuedEvent, SearchedEvent } from "../events.ts";
 import { numberOf, textOf } from "../sqlite.ts";
 
 const QUARANTINE_ROWS = 1000;
@@ -11,6 +11,7 @@ const QUARANTINE_BYTES = 64 * 1024;
 export interface Side {
   position(event: InventoryEvent): void;
   gap(event: GapEvent): void;
+  searched(event: SearchedEvent): void;
   figures(event: FiguresEvent, frame: Readonly<Record<string, unknown>>): void;
   quarantine(queued: QueuedEvent, reason: string): void;
   /** Writes the positions that the batch has moved. */
@@ -32,6 +33,9 @@ export function prepareSide(database: DatabaseSync): () => Side {
   const insertGap = database.prepare(
     `INSERT INTO gaps (stream, kind, reason, began, ended, from_version, to_version, note)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const noteGap = database.prepare(
+    "UPDATE gaps SET note = note || '; ' || ? WHERE id = (SELECT max(id) FROM gaps WHERE stream = ?)",
   );
   const insertQuarantine = database.prepare(
     "INSERT INTO quarantine (sequence, stream, uid, reason, payload) VALUES (?, ?, ?, ?, ?)",
@@ -72,6 +76,7 @@ export function prepareSide(database: DatabaseSync): () => Side {
         const { stream, kind, reason, from, to, fromVersion, toVersion, note } = event;
         insertGap.run(stream, kind, reason, from, to, fromVersion, toVersion, note);
       },
+      searched: ({ note, stream }) => void noteGap.run(note, stream),
       figures: (event, frame) => {
         const time = String(frame["time"]);
         if ((textOf(timeOf.get(event.uid)?.["time"]) ?? "") > time) return;

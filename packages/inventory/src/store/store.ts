@@ -97,6 +97,8 @@ export interface StoreReader extends Disposable {
   show(uid: string): readonly RecordDetail[];
   gaps(between?: readonly [number, number]): readonly Gap[];
   status(): StoreStatus;
+  /** Whether there is a record of it, live or gone. */
+  has(kind: string, uid: string): boolean;
   /** UIDs and versions of what exists, to begin a reflector with. */
   known(kind: string): IterableIterator<{ readonly uid: string; readonly resourceVersion: string | null }>;
   position(stream: string): StreamPosition | null;
