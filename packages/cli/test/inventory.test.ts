@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { InventoryRecord } from "@trawler/inventory";
@@ -132,7 +132,7 @@ describe("command line", () => {
     return { code, out: out.join(""), err: err.join("") };
   };
 
-  test.each(["run", "query", "show", "gaps", "status", "refresh", "purge"])(
+  test.each(["run", "query", "show", "gaps", "status", "refresh", "role", "purge"])(
     "%s has help with examples",
     async (name) => {
       const { code, out } = await trawl("inventory", name, "--help");
@@ -159,6 +159,17 @@ describe("command line", () => {
     // It is read without a fault: what is missing is a cluster to run in.
     expect(err).toContain("this process runs in no cluster");
     expect(code).toBe(2);
+  });
+
+  test("B53: the role that is printed is the one that is shipped", async () => {
+    const example = new URL("../../../examples/inventory.yaml", import.meta.url).pathname;
+    const shipped = readFileSync(new URL("../../../deploy/inventory/rbac.yaml", import.meta.url), "utf8");
+    const lease = ["--set", "lease.namespace=trawler"];
+    const { code, out } = await trawl("inventory", "role", "--config", example, ...lease);
+    expect(code).toBe(0);
+    const rules = (text: string): readonly string[] => text.split("\n").filter((line) => line.startsWith("  - { api"));
+    expect(rules(out)).toEqual(rules(shipped));
+    expect(rules(out)).toHaveLength(6);
   });
 
   test("without a store the answer says how to get one; exit code 1", async () => {

@@ -28,6 +28,7 @@ import { VERSION } from "../version.ts";
 import type { World } from "../world.ts";
 import type { CommonOptions } from "./common.ts";
 import { createInventoryMetrics, type InventoryMetrics } from "./inventory-metrics.ts";
+import { reviewRights } from "./inventory-role.ts";
 import { type InventorySettings, inventorySettings } from "./inventory-settings.ts";
 import { serveCollector } from "./inventory-socket.ts";
 
@@ -99,6 +100,7 @@ async function collect({ settings, client, log, world, metrics, show }: Running,
   const { folder, cluster, writer } = settings;
   using _lock = lockFolder(folder);
   await checked(client, folder, log, signal);
+  await reviewRights(client, settings, log, signal);
   if (signal.aborted) return;
   await using stack = new AsyncDisposableStack();
   const running = stack.use(

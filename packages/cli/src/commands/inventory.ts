@@ -94,6 +94,15 @@ export function addInventory(
       done(await (await query()).inventoryRefresh(name, options, world)),
     );
 
+  common(inventory.command("role").description("The role that following these kinds takes, as manifests."))
+    .addHelpText(
+      "after",
+      examples(["trawl inventory role --config inventory.yaml | kubectl apply -f -", "give it what `kinds:` needs"]),
+    )
+    .action(async (options: CommonOptions) =>
+      done(await (await import("./inventory-role.ts")).inventoryRole(options, world)),
+    );
+
   common(inventory.command("purge").description("What the retention would take away."))
     .option("--dry-run", "only count")
     .addHelpText("after", examples(["trawl inventory purge --dry-run", "the collector purges by itself"]))
