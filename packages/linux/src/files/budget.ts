@@ -3,7 +3,7 @@ import { TrawlerError } from "@trawler/plugin-api";
 import { gone, shown } from "./errors.ts";
 
 /** Milliseconds that reading holds the thread before others get their turn. */
-const SLICE = 8;
+export const SLICE = 8;
 
 /** What bounds one call in time: the caller's signal, the end of the access, and a limit on its own working time. */
 export class Budget {

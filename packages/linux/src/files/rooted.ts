@@ -26,6 +26,7 @@ import type { Owners } from "./owners.ts";
 import { decodePath, encodePath, joinPath, splitPath } from "./path.ts";
 import { readContent } from "./read.ts";
 import { MAX_FOLDERS, type Resolver } from "./resolver.ts";
+import { shareThread } from "./share-thread.ts";
 import { fileStatus } from "./status.ts";
 import { TreeWalk } from "./tree.ts";
 
@@ -183,6 +184,7 @@ export class RootedFileSystem implements FileSystemAccess, AsyncDisposable {
   ): Promise<T> {
     let descriptor = -1;
     try {
+      await shareThread();
       const budget = this.#budget(path, options);
       descriptor = this.#find(path, follow);
       return await work(descriptor, budget);
