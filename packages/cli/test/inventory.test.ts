@@ -132,7 +132,7 @@ describe("command line", () => {
     return { code, out: out.join(""), err: err.join("") };
   };
 
-  test.each(["run", "query", "show", "gaps", "status", "refresh", "role", "purge"])(
+  test.each(["run", "query", "show", "gaps", "changes", "status", "refresh", "role", "purge"])(
     "%s has help with examples",
     async (name) => {
       const { code, out } = await trawl("inventory", name, "--help");

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
-import type { FiguresEvent, GapEvent, InventoryQuery } from "../src/index.ts";
-import { absent, bytes, type Ledger, ledger, object } from "./harness.ts";
+import {
+  type FiguresEvent,
+  type GapEvent,
+  type InventoryEvent,
+  type InventoryQuery,
+  openStore,
+  type Store,
+} from "../src/index.ts";
+import { absent, bytes, folder, type Ledger, ledger, object } from "./harness.ts";
 
 const T = 1_800_000_000_000;
 
@@ -198,4 +205,50 @@ test("B51: changes after a cursor, each record once with its latest state, in th
     ["u1", "watch"],
   ]);
   expect(book.store.changes(0, 1).map(({ record }) => record.uid)).toEqual(["u2"]);
+});
+
+describe("B51: a consumer with a cursor", () => {
+  const year = { days: 365, rows: 1_000_000 };
+
+  test("is told each record once with its latest state, in commit order, and of what was purged; a restart changes nothing", () => {
+    using place = folder();
+    const file = place.file("store.db");
+    const apply = (store: Store, ...events: readonly InventoryEvent[]): void => {
+      const from = store.applied("q");
+      const queued = events.map((event, index) => ({ sequence: from + index + 1, event }));
+      store.apply({ queue: "q", events: queued, token: 0 });
+    };
+    let cursor: string;
+    {
+      using store = openStore(file, "test");
+      expect(store.feed(null, 10).entries).toEqual([]);
+      apply(store, object("added", "u1", 1), object("added", "u2", 2), object("deleted", "u1", 3));
+      const first = store.feed(null, 1);
+      expect(first.entries.map(({ uid }) => uid)).toEqual(["u1"]);
+      cursor = first.next;
+    }
+    using store = openStore(file, "test");
+    const rest = store.feed(cursor, 10);
+    expect(rest.entries.map(({ uid, record }) => [uid, record?.end ?? null])).toEqual([["u2", null]]);
+    expect(store.feed(rest.next, 10)).toEqual({ entries: [], next: rest.next });
+    expect(store.purge({ days: 1, rows: 1_000_000 }, 1_900_000_000_000, 100)).toBe(1);
+    apply(store, object("modified", "u2", 4));
+    expect(store.feed(rest.next, 10).entries.map(({ uid, record }) => [uid, record === null])).toEqual([
+      ["u1", true],
+      ["u2", false],
+    ]);
+  });
+
+  test("a cursor of another store, of the future, or of what is forgotten has expired", () => {
+    using book = ledger();
+    using other = ledger();
+    book.apply(object("added", "u1", 1));
+    other.apply(object("added", "u1", 1));
+    const { next } = book.store.feed(null, 10);
+    for (const cursor of [other.store.feed(null, 10).next, `${next}0`, "1", "x-1", ""]) {
+      expect(() => book.store.feed(cursor, 10)).toThrow(expect.objectContaining({ code: "TRAWLER_GONE" }));
+    }
+    expect(book.store.purge(year, 0, 10)).toBe(0);
+    expect(book.store.feed(next, 10).entries).toEqual([]);
+  });
 });

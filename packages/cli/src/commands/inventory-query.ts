@@ -188,6 +188,19 @@ export async function inventoryGaps(
   return 0;
 }
 
+/** `trawl inventory changes`: one JSON line a record, in commit order. 1 for a cursor that has expired. */
+export async function inventoryChanges(
+  options: CommonOptions & { readonly since?: string; readonly limit?: string },
+  world: World,
+): Promise<number> {
+  const limit = options.limit === undefined ? 1_000 : countOf("--limit", options.limit);
+  const { reader } = await open(options, world);
+  using store = reader;
+  const { entries } = store.feed(options.since ?? null, limit);
+  await world.stdout.write(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+  return 0;
+}
+
 /** `trawl inventory status`: the store, and the collector where one runs here. 1 where it is not ready. */
 export async function inventoryStatus(
   options: CommonOptions & { readonly output: "table" | "json" },

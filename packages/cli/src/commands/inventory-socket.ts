@@ -25,8 +25,16 @@ export async function serveCollector(folder: string, collector: () => Collector 
       give(200, running === null ? { leader: false } : { leader: true, ...running.status() });
       return;
     }
+    if (url.pathname === "/v1/changes" && incoming.method === "GET" && running !== null) {
+      const { status, body } = changesOf(running, url.searchParams);
+      give(status, body);
+      return;
+    }
     if (url.pathname !== "/v1/refresh" || incoming.method !== "POST") {
-      give(404, { code: "TRAWLER_UNSUPPORTED", message: "there are GET /v1/status and POST /v1/refresh" });
+      give(404, {
+        code: "TRAWLER_UNSUPPORTED",
+        message: "there are GET /v1/status, GET /v1/changes and POST /v1/refresh",
+      });
       return;
     }
     if (running === null) {
@@ -47,6 +55,23 @@ export async function serveCollector(folder: string, collector: () => Collector 
   const listening = await listen(server, { path });
   chmodSync(path, 0o600);
   return listening;
+}
+
+const MOST_CHANGES = 1_000;
+
+/** `?since=CURSOR&limit=COUNT`; 410 for a cursor that has expired, with where to begin again. */
+function changesOf({ store }: Collector, parameters: URLSearchParams): { status: number; body: object } {
+  const limit = Math.min(Math.max(1, Math.trunc(Number(parameters.get("limit") ?? MOST_CHANGES)) || 1), MOST_CHANGES);
+  try {
+    return { status: 200, body: store.feed(parameters.get("since"), limit) };
+  } catch (error) {
+    const code = errorCode(error) ?? "UNKNOWN";
+    const gone = code === "TRAWLER_GONE";
+    return {
+      status: gone ? 410 : 500,
+      body: { code, message: errorMessage(error), ...(gone ? { snapshot: "/v1/changes" } : {}) },
+    };
+  }
 }
 
 /** Asks the collector that runs here; null where none answers. */

@@ -82,6 +82,20 @@ export function addInventory(
     .addHelpText("after", examples(["trawl inventory gaps", "none: everything was received"]))
     .action(async (options: Output<"table" | "json">) => done(await (await query()).inventoryGaps(options, world)));
 
+  common(inventory.command("changes").description("What changed after a cursor, one JSON line a record."))
+    .option("--since <cursor>", "the cursor of the line that was taken last; absent: from the beginning")
+    .option("--limit <count>", "at most so many; default 1000")
+    .addHelpText(
+      "after",
+      examples(
+        ["trawl inventory changes", "every record, in the order of the last changes"],
+        ["trawl inventory changes --since 5f0c21aa-1042", "what came after; exit code 1 where that has expired"],
+      ),
+    )
+    .action(async (options: CommonOptions & { since?: string; limit?: string }) =>
+      done(await (await query()).inventoryChanges(options, world)),
+    );
+
   common(inventory.command("status").description("Counts of the store, and the state of the collector that runs here."))
     .addOption(output("table", "json"))
     .addHelpText("after", examples(["trawl inventory status", "exit code 1 where it is not ready"]))

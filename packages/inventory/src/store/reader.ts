@@ -4,12 +4,13 @@ import { unpack } from "../compress.ts";
 import type { GapReason } from "../events.ts";
 import type { InventoryRecord, RecordDetail, RecordOwner } from "../record.ts";
 import { bytesOf, numberOf, openForReading, textOf } from "../sqlite.ts";
+import { readFeed } from "./feed.ts";
 import { prepareLoading } from "./objects.ts";
 import { countPurgeable } from "./purge.ts";
 import { changedRows, findRows, type Row, rowsOf } from "./query.ts";
 import { asRecord, parseBody, parsePast } from "./rows.ts";
 import { checkSchema, LIVE, readState } from "./schema.ts";
-import type { Gap, InventoryQuery, StoreReader, StreamPosition } from "./store.ts";
+import type { Change, Gap, InventoryQuery, StoreReader, StreamPosition } from "./store.ts";
 
 /** Owners above the direct one. */
 const CHAIN = 4;
@@ -103,6 +104,11 @@ export function createReader(database: DatabaseSync, cluster: string): StoreRead
     receivedAt: numberOf(row["received"]),
   });
 
+  const changes = (after: number, limit: number): readonly Change[] => {
+    const rows = changedRows(database, after, limit);
+    return present(rows).map((record, index) => ({ cursor: rows[index]?.changed ?? after, record }));
+  };
+
   const reader: StoreReader = {
     query: (query) => {
       const { rows, more } = findRows(database, query);
@@ -147,10 +153,8 @@ export function createReader(database: DatabaseSync, cluster: string): StoreRead
     },
     applied: (queue) =>
       numberOf(database.prepare("SELECT sequence FROM applied WHERE queue = ?").get(queue)?.["sequence"]),
-    changes: (after, limit) => {
-      const rows = changedRows(database, after, limit);
-      return present(rows).map((record, index) => ({ cursor: rows[index]?.changed ?? after, record }));
-    },
+    changes,
+    feed: (since, limit) => readFeed(database, cluster, changes, since, limit),
     purgeable: (retention, now) => countPurgeable(database, retention, now),
     [Symbol.dispose]: () => database.close(),
   };

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { TrawlerError } from "@trawler/plugin-api";
 import { textOf } from "../sqlite.ts";
@@ -38,6 +39,7 @@ CREATE TABLE IF NOT EXISTS gaps (
   began INTEGER NOT NULL, ended INTEGER NOT NULL, from_version TEXT, to_version TEXT, note TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS figures (
   uid TEXT NOT NULL, part INTEGER NOT NULL, time TEXT NOT NULL, frame BLOB NOT NULL, PRIMARY KEY (uid, part)) STRICT;
+CREATE TABLE IF NOT EXISTS purged (change INTEGER PRIMARY KEY, kind TEXT NOT NULL, uid TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS quarantine (
   id INTEGER PRIMARY KEY AUTOINCREMENT, sequence INTEGER NOT NULL, stream TEXT NOT NULL, uid TEXT,
   reason TEXT NOT NULL, payload BLOB) STRICT;
@@ -46,7 +48,9 @@ CREATE TABLE IF NOT EXISTS quarantine (
 /** Makes the tables, and binds the file to a cluster. Errors: TRAWLER_REFUSED for another cluster's, or a newer format. */
 export function prepareSchema(database: DatabaseSync, cluster: string): void {
   database.exec(TABLES);
-  database.prepare("INSERT OR IGNORE INTO state VALUES ('format', ?), ('cluster', ?)").run(FORMAT, cluster);
+  database
+    .prepare("INSERT OR IGNORE INTO state VALUES ('format', ?), ('cluster', ?), ('identity', ?)")
+    .run(FORMAT, cluster, randomBytes(4).toString("hex"));
   checkSchema(database, cluster);
 }
 

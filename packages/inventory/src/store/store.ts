@@ -90,6 +90,23 @@ export interface Change {
   readonly record: InventoryRecord;
 }
 
+/** What changed, for a consumer outside. */
+export interface Feed {
+  /** In commit order, each record once with its latest state. */
+  readonly entries: readonly FeedEntry[];
+  /** Cursor after the last of them: it survives restarts. */
+  readonly next: string;
+}
+
+export interface FeedEntry {
+  readonly cursor: string;
+  readonly cluster: string;
+  readonly kind: string;
+  readonly uid: string;
+  /** Null: its record was purged. */
+  readonly record: InventoryRecord | null;
+}
+
 /** Reading. Any number of processes may, while one writes. */
 export interface StoreReader extends Disposable {
   query(query: InventoryQuery): QueryAnswer;
@@ -106,6 +123,8 @@ export interface StoreReader extends Disposable {
   applied(queue: string): number;
   /** Records changed after a cursor (0 = all), each once with its latest state, in commit order. */
   changes(after: number, limit: number): readonly Change[];
+  /** What changed after a cursor (null = from the beginning), purged records too. TRAWLER_GONE for one that has expired. */
+  feed(since: string | null, limit: number): Feed;
   /** What a purge would take away. */
   purgeable(retention: Retention, now: number): number;
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { sleep as realSleep, type Sleep } from "@trawler/kube";
 import { errorCode, errorMessage, type Logger, TrawlerError } from "@trawler/plugin-api";
 import library, { type Kafka, type Producer } from "kafkajs";
-import type { Change, StoreReader } from "../store/store.ts";
+import type { Feed, FeedEntry, StoreReader } from "../store/store.ts";
 
 export interface PublishOptions {
   readonly kafka: Kafka;
@@ -19,12 +19,12 @@ export interface PublishOptions {
 
 interface PublishStatus {
   readonly written: number;
-  /** Place in the store's order of commits up to which the topic has everything. */
-  readonly cursor: number;
+  /** Place in the store's order of commits up to which the topic has everything; null before the first. */
+  readonly cursor: string | null;
   readonly fault: string | null;
 }
 
-/** Writes each changed record to the compacted topic, at least once, the latest state of each. */
+/** Writes each changed record to the compacted topic, at least once, the latest state of each; a purged one as a tombstone. */
 export interface Publisher {
   /** The store has changed. */
   wake(): void;
@@ -46,7 +46,7 @@ export function createPublisher(options: PublishOptions): Publisher {
   const path = join(options.folder, CURSOR_FILE);
   let waker = new AbortController();
   let producer: Producer | null = null;
-  let cursor = 0;
+  let cursor: string | null = null;
   let written = 0;
   let fault: string | null = null;
   let retry: number = RETRY[0];
@@ -70,17 +70,26 @@ export function createPublisher(options: PublishOptions): Publisher {
     await old?.disconnect().catch(() => undefined);
   };
 
+  const changed = (): Feed => {
+    try {
+      return store.feed(cursor, BATCH);
+    } catch (error) {
+      if (errorCode(error) !== "TRAWLER_GONE") throw error;
+      log.warn({}, `topic ${topic}: ${errorMessage(error)}; every record is written again`);
+      return store.feed(null, BATCH);
+    }
+  };
+
   /** One batch; false where there is nothing to write. */
   const step = async (): Promise<boolean> => {
-    const changes = store.changes(cursor, BATCH);
-    const last = changes.at(-1);
-    if (last === undefined) return false;
+    const { entries, next } = changed();
+    if (entries.length === 0) return false;
     producer ??= await connect();
-    const messages = changes.map(message);
+    const messages = entries.map(message);
     await producer.send({ topic, acks: -1, messages, compression: library.CompressionTypes.GZIP });
-    await saveCursor(path, last.cursor);
-    cursor = last.cursor;
-    written += changes.length;
+    await saveCursor(path, next);
+    cursor = next;
+    written += entries.length;
     return true;
   };
 
@@ -119,10 +128,12 @@ export function createPublisher(options: PublishOptions): Publisher {
   };
 }
 
-function message({ record }: Change): { key: string; value: string; headers: Record<string, string> } {
+function message(entry: FeedEntry): { key: string; value: string | null; headers: Record<string, string> } {
+  const { cluster, kind, uid, record } = entry;
   return {
-    key: `${record.cluster}/${record.kind}/${record.uid}`,
-    value: JSON.stringify({ schema: SCHEMA, ...record }),
+    key: `${cluster}/${kind}/${uid}`,
+    // Without a value the broker drops what it holds under the key.
+    value: record === null ? null : JSON.stringify({ schema: SCHEMA, ...record }),
     headers: { "trawler-schema": SCHEMA, "content-type": "application/json" },
   };
 }
@@ -145,17 +156,17 @@ async function ensureTopic({ kafka, topic, createTopic, partitions }: PublishOpt
   }
 }
 
-async function loadCursor(path: string): Promise<number> {
+async function loadCursor(path: string): Promise<string | null> {
   try {
     const value: unknown = JSON.parse(await readFile(path, "utf8"));
-    return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0;
+    return typeof value === "string" ? value : null;
   } catch {
     // None, or none that can be read: everything is written again.
-    return 0;
+    return null;
   }
 }
 
-async function saveCursor(path: string, cursor: number): Promise<void> {
+async function saveCursor(path: string, cursor: string): Promise<void> {
   await writeFile(`${path}.new`, JSON.stringify(cursor), { mode: 0o600 });
   await rename(`${path}.new`, path);
 }
