@@ -30,7 +30,7 @@ export class Collector implements AsyncDisposable {
     this.#child = child;
     this.#folder = folder;
     child.stderr?.on("data", (text) => {
-      this.#log = `${this.#log}${text}`.slice(-20_000);
+      this.#log = `${this.#log}${text}`.slice(-2_000);
     });
   }
 
@@ -96,7 +96,8 @@ function configuration(topic: string, every: string): object {
       },
     },
     processors: {
-      batch: {},
+      // A node's metrics as one record are more than a broker takes.
+      batch: { send_batch_size: 1000, send_batch_max_size: 1000 },
       k8sattributes: {
         auth_type: "kubeConfig",
         filter: { node: kubernetes.node, namespace: NAMESPACE },
