@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Frame } from "@trawler/plugin-api";
@@ -8,6 +9,8 @@ import { apply, node } from "./node.ts";
 import { waitFor } from "./wait.ts";
 
 const IMAGE = { repository: "registry.example.test/trawler", tag: "e2e" };
+/** Milliseconds that a test waits for an image to start, or for a frame: a busy machine takes its time. */
+export const PATIENCE = 90_000;
 const script = fileURLToPath(new URL("../../../scripts/image.ts", import.meta.url));
 
 /** Builds the agent's image from this checkout and gives it to the node. */
@@ -79,19 +82,22 @@ interface PodList {
 /** One release of the chart in a namespace of its own, and the frames that it writes. */
 export class Release implements AsyncDisposable {
   readonly #namespace: string;
+  readonly #topic: string;
   readonly #reader: TopicReader;
-  readonly frames: Frame[] = [];
+  readonly #frames: Frame[] = [];
   #parsed = 0;
 
-  private constructor(namespace: string, reader: TopicReader) {
+  private constructor(namespace: string, topic: string, reader: TopicReader) {
     this.#namespace = namespace;
+    this.#topic = topic;
     this.#reader = reader;
   }
 
   static async install(namespace: string, values: Readonly<Record<string, unknown>>): Promise<Release> {
-    const topic = `${namespace}.frames`;
-    await Promise.all([makeTopic(topic).catch(() => undefined), makeSecret(namespace, "kafka")]);
-    const release = new Release(namespace, await TopicReader.open(topic));
+    // One of its own: an earlier run's frames are none of this one's.
+    const topic = `${namespace}.${randomUUID()}`;
+    await Promise.all([makeTopic(topic), makeSecret(namespace, "kafka")]);
+    const release = new Release(namespace, topic, await TopicReader.open(topic));
     await release.upgrade(values);
     return release;
   }
@@ -99,7 +105,7 @@ export class Release implements AsyncDisposable {
   /** Installs or upgrades, and waits until the agent of the new values is ready. */
   async upgrade(values: Readonly<Record<string, unknown>>): Promise<AgentPod> {
     const all = valuesFor(values);
-    const kafka = { ...(all["kafka"] as object), topic: `${this.#namespace}.frames` };
+    const kafka = { ...(all["kafka"] as object), topic: this.#topic };
     await helm(["upgrade", "--install", "agent", CHART, "-n", this.#namespace], { ...all, kafka });
     await kubectl(["rollout", "status", "daemonset/agent-trawler", "-n", this.#namespace, "--timeout=90s"], undefined, {
       deadline: 100_000,
@@ -109,41 +115,37 @@ export class Release implements AsyncDisposable {
 
   /** The one agent, ready and not about to end; `unlike` = another one than that. */
   ready(unlike?: AgentPod): Promise<AgentPod> {
-    return waitFor("the agent's pod to be ready", async () => {
-      const selector = ["-l", "app.kubernetes.io/instance=agent"];
-      const { stdout } = await kubectl(["get", "pods", "-n", this.#namespace, ...selector, "-o", "json"]);
-      const [pod, ...more] = (JSON.parse(stdout) as PodList).items;
-      const status = pod?.status.containerStatuses?.[0];
-      if (pod === undefined || status?.containerID === undefined || more.length > 0) return false;
-      if (!status.ready || pod.metadata.deletionTimestamp !== undefined) return false;
-      const containerId = status.containerID.replace(/^.*:\/\//, "");
-      if (containerId === unlike?.containerId) return false;
-      const { name, uid } = pod.metadata;
-      return { name, uid, ip: pod.status.podIP ?? "", containerId, restarts: status.restartCount };
-    });
+    return waitFor(
+      "the agent's pod to be ready",
+      async () => {
+        const selector = ["-l", "app.kubernetes.io/instance=agent"];
+        const { stdout } = await kubectl(["get", "pods", "-n", this.#namespace, ...selector, "-o", "json"]);
+        const [pod, ...more] = (JSON.parse(stdout) as PodList).items;
+        const status = pod?.status.containerStatuses?.[0];
+        if (pod === undefined || status?.containerID === undefined || more.length > 0) return false;
+        if (!status.ready || pod.metadata.deletionTimestamp !== undefined) return false;
+        const containerId = status.containerID.replace(/^.*:\/\//, "");
+        if (containerId === unlike?.containerId) return false;
+        const { name, uid } = pod.metadata;
+        return { name, uid, ip: pod.status.podIP ?? "", containerId, restarts: status.restartCount };
+      },
+      PATIENCE,
+    );
   }
 
   /** All frames that have been read. */
   read(): readonly Frame[] {
     const { records } = this.#reader;
     for (; this.#parsed < records.length; this.#parsed++) {
-      this.frames.push(JSON.parse(records[this.#parsed]?.value ?? "{}") as Frame);
+      this.#frames.push(JSON.parse(records[this.#parsed]?.value ?? "{}") as Frame);
     }
-    return this.frames;
+    return this.#frames;
   }
 
-  /** Bytes of the records, before compression. */
-  get bytes(): readonly number[] {
-    return this.#reader.records.map(({ value }) => Buffer.byteLength(value));
-  }
-
-  /** A frame of a pod (`namespace/name`) that comes after the first `after` frames of all. */
-  next(pod: string, what: string, test: (frame: Frame) => boolean = () => true, after = 0): Promise<Frame> {
-    return waitFor(`a frame of ${pod}: ${what}`, () =>
-      this.read()
-        .slice(after)
-        .find((frame) => nameOf(frame) === pod && test(frame)),
-    );
+  /** A frame of a pod (`namespace/name`), of those that came and those that are to come. */
+  next(pod: string, what: string, test: (frame: Frame) => boolean): Promise<Frame> {
+    const find = () => this.read().find((frame) => nameOf(frame) === pod && test(frame));
+    return waitFor(`a frame of ${pod}: ${what}`, find, PATIENCE);
   }
 
   logs(): Promise<string> {

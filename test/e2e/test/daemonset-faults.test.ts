@@ -1,6 +1,6 @@
 import { kubectl } from "@trawler/testbed";
 import { afterEach, beforeAll, expect, test } from "vitest";
-import { buildImage, makeSecret, valuesFor } from "../src/daemonset.ts";
+import { buildImage, makeSecret, PATIENCE, valuesFor } from "../src/daemonset.ts";
 import { CHART, helm } from "../src/helm.ts";
 import { kustomize } from "../src/kustomize.ts";
 import { onNode } from "../src/suite.ts";
@@ -136,10 +136,14 @@ onNode("An agent that cannot start", "e2e-daemonset-start", (namespace) => {
 
   /** What the pod says of its end. */
   const termination = (): Promise<string> =>
-    waitFor("a termination message", async () => {
-      const path = "{.items[0].status.containerStatuses[0]['state','lastState'].terminated.message}";
-      return (await kubectl(["get", "pods", "-n", namespace, "-o", `jsonpath=${path}`])).stdout.trim() || false;
-    });
+    waitFor(
+      "a termination message",
+      async () => {
+        const path = "{.items[0].status.containerStatuses[0]['state','lastState'].terminated.message}";
+        return (await kubectl(["get", "pods", "-n", namespace, "-o", `jsonpath=${path}`])).stdout.trim() || false;
+      },
+      PATIENCE,
+    );
   const install = (values: object) => helm(["install", "agent", CHART, "-n", namespace], { ...valuesFor(), ...values });
 
   test("a bad interval in the file is told with its place", async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Frame } from "@trawler/plugin-api";
 import { kubectl } from "@trawler/testbed";
 import { beforeAll, expect, test } from "vitest";
@@ -38,12 +39,8 @@ onNode("The base of Kustomize", "e2e-daemonset-kustomize", (namespace) => {
   test("an overlay with credentials sends frames", async () => {
     const { kafka, kubernetes } = node();
     const { hostname, port } = new URL(kubernetes.apiServer);
-    const topic = `${namespace}.frames`;
-    await Promise.all([
-      makeTopic(topic).catch(() => undefined),
-      makeSecret(namespace, "trawler-kafka"),
-      apply(pod(namespace, "steady")),
-    ]);
+    const topic = `${namespace}.${randomUUID()}`;
+    await Promise.all([makeTopic(topic), makeSecret(namespace, "trawler-kafka"), apply(pod(namespace, "steady"))]);
     await podReady(namespace, "steady");
     await using reader = await TopicReader.open(topic);
     const literals = [

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { Frame } from "@trawler/plugin-api";
 import { kubectl, startComponent, stopComponent } from "@trawler/testbed";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type AgentPod, buildImage, nameOf, nodeRoot, pidOf, Release } from "../src/daemonset.ts";
+import { type AgentPod, buildImage, nameOf, nodeRoot, PATIENCE, pidOf, Release } from "../src/daemonset.ts";
 import { deployment } from "../src/manifests.ts";
 import { apply } from "../src/node.ts";
 import { onNode } from "../src/suite.ts";
@@ -55,7 +55,11 @@ onNode("The life of a DaemonSet's pod", "e2e-daemonset-life", (namespace) => {
     tier: "files",
     every: "1s",
     crawlers,
-    config: { host: { root: nodeRoot() } },
+    config: {
+      host: { root: nodeRoot() },
+      // What else runs on the node comes and goes.
+      pipelines: { default: { environment: { kubernetes: { include: { namespaces: [namespace] } } } } },
+    },
   });
 
   beforeAll(async () => {
@@ -71,11 +75,15 @@ onNode("The life of a DaemonSet's pod", "e2e-daemonset-life", (namespace) => {
 
   /** Waits until an agent that is none of those before writes each pod's frames, at start and in its slots. */
   const resumed = async (before: ReadonlySet<string>): Promise<void> => {
-    await waitFor("each pod's frames to go on", () => {
-      const fresh = release.read().filter((frame) => steady(frame) && !before.has(frame.agent.instance));
-      const with_ = (reason: string) => new Set(fresh.filter((frame) => frame.reason === reason).map(nameOf)).size;
-      return with_("started") === PODS && with_("interval") === PODS;
-    });
+    await waitFor(
+      "each pod's frames to go on",
+      () => {
+        const fresh = release.read().filter((frame) => steady(frame) && !before.has(frame.agent.instance));
+        const ofReason = (reason: string) => new Set(fresh.filter((frame) => frame.reason === reason).map(nameOf)).size;
+        return ofReason("started") === PODS && ofReason("interval") === PODS;
+      },
+      PATIENCE,
+    );
   };
 
   /** Ends the agent in some way, and waits until another one has taken over. */
@@ -102,7 +110,7 @@ onNode("The life of a DaemonSet's pod", "e2e-daemonset-life", (namespace) => {
     const before = heldBy(pid);
     const goal = (await crawls()) + CRAWLS;
     await waitFor(`${CRAWLS} crawls`, async () => (await crawls()) >= goal, 150_000);
-    await waitFor("descriptors as before", () => heldBy(pid).descriptors <= before.descriptors + SLACK);
+    await waitFor("descriptors as before", () => heldBy(pid).descriptors <= before.descriptors + SLACK, PATIENCE);
     const after = heldBy(pid);
     expect(after.mounts).toBe(before.mounts);
     expect(after.namespaces).toBeLessThanOrEqual(before.namespaces);
@@ -112,13 +120,15 @@ onNode("The life of a DaemonSet's pod", "e2e-daemonset-life", (namespace) => {
     const pid = await pidOf(await release.ready());
     const before = heldBy(pid);
     await kubectl(["scale", "deployment/steady", "-n", namespace, `--replicas=${PODS / 2}`]);
-    await waitFor("half of the pods' final frames", () => {
-      const final = release.read().filter((frame) => steady(frame) && frame.final);
-      return new Set(final.map(nameOf)).size >= PODS / 2;
-    });
-    await waitFor("descriptors to be given back", () => heldBy(pid).descriptors < before.descriptors);
-    expect(heldBy(pid).mounts).toBe(before.mounts);
-    await kubectl(["scale", "deployment/steady", "-n", namespace, `--replicas=${PODS}`]);
+    try {
+      const final = () => release.read().filter((frame) => steady(frame) && frame.final);
+      const half = () => new Set(final().map(nameOf)).size >= PODS / 2;
+      await waitFor("half of the pods' final frames", half, PATIENCE);
+      await waitFor("descriptors to be given back", () => heldBy(pid).descriptors < before.descriptors, PATIENCE);
+      expect(heldBy(pid).mounts).toBe(before.mounts);
+    } finally {
+      await kubectl(["scale", "deployment/steady", "-n", namespace, `--replicas=${PODS}`]);
+    }
     await kubectl(["rollout", "status", "deployment/steady", "-n", namespace]);
   });
 
@@ -153,13 +163,17 @@ onNode("The life of a DaemonSet's pod", "e2e-daemonset-life", (namespace) => {
       .map((frame) => frame.agent.instance);
     const goesOn = async (what: string): Promise<void> => {
       const after = release.read().length;
-      await waitFor(`a new frame of each pod ${what}`, () => {
-        const fresh = release
-          .read()
-          .slice(after)
-          .filter((frame) => steady(frame) && frame.agent.instance === instance);
-        return new Set(fresh.map(nameOf)).size === PODS;
-      });
+      await waitFor(
+        `a new frame of each pod ${what}`,
+        () => {
+          const fresh = release
+            .read()
+            .slice(after)
+            .filter((frame) => steady(frame) && frame.agent.instance === instance);
+          return new Set(fresh.map(nameOf)).size === PODS;
+        },
+        PATIENCE,
+      );
     };
     await stopComponent("kubelet");
     try {
