@@ -16,7 +16,7 @@ const recipe = "1";
 const architecture = (): string => (process.arch === "x64" ? "amd64" : process.arch);
 
 /** Packs a root file system into `<folder>/<sha256>.tar` and answers the hash. */
-const packLayer = async (root: string, folder: string): Promise<string> => {
+export const packLayer = async (root: string, folder: string): Promise<string> => {
   const partial = join(folder, "layer.partial");
   const fixed = ["--sort=name", "--mtime=@1704067200", "--numeric-owner", "--owner=+0", "--group=+0"];
   const kept = ["--sort=name", "--numeric-owner"];
@@ -50,9 +50,9 @@ const busyboxRoot = async (root: string): Promise<void> => {
   writeFileSync(join(root, "etc", "group"), "root:x:0:\nnogroup:x:65534:\n");
 };
 
-/** A minimal Debian with Redis and nginx, and so with a real package database. Takes minutes. */
-const debianRoot = async (root: string): Promise<void> => {
-  const include = `--include=${debianImage.packages.join(",")}`;
+/** A minimal Debian with these packages, and so with a real package database. Takes minutes. */
+export const debianRoot = async (root: string, packages: readonly string[]): Promise<void> => {
+  const include = `--include=${packages.join(",")}`;
   await run("debootstrap", ["--variant=minbase", include, debianImage.release, root], { deadline: 1_500_000 });
   for (const folder of ["var/cache/apt", "var/lib/apt/lists"])
     for (const entry of readdirSync(join(root, folder))) rmSync(join(root, folder, entry), { recursive: true });
@@ -73,7 +73,7 @@ export const buildImages = async (cache: string, progress: Progress): Promise<Bu
     { name: "debian", key: fingerprint(recipe, debianImage.release, ...debianImage.packages), progress },
     async (folder) => {
       const root = join(folder, "debian");
-      await debianRoot(root);
+      await debianRoot(root, debianImage.packages);
       await packLayer(root, folder);
       rmSync(root, { recursive: true });
     },

@@ -1,8 +1,11 @@
+import { buildApplications } from "./build-applications.ts";
 import { componentNamed } from "./components.ts";
 import { down } from "./down.ts";
 import { TestbedError } from "./errors.ts";
+import { importImages } from "./images.ts";
 import { adminKubeconfig, kubectlWith } from "./kubectl.ts";
 import { layoutFrom } from "./layout.ts";
+import { applicationsImage } from "./pins.ts";
 import { type Progress, progressOnStderr } from "./progress.ts";
 import type { RunOptions, RunResult } from "./run.ts";
 import { readSettings, type Settings, type UpChoice } from "./settings.ts";
@@ -21,6 +24,7 @@ export { TestbedError } from "./errors.ts";
 export { fingerprint } from "./files.ts";
 export {
   agentUser,
+  applicationsImage,
   busyboxImage,
   debianImage,
   kafkaAccount,
@@ -105,3 +109,9 @@ export const restartComponent = async (name: string): Promise<void> => {
 
 /** The pid of a running part, to freeze it with SIGSTOP for example. */
 export const componentPid = (name: string): number | undefined => runningRecord(layout(), name)?.pid;
+
+/** Gives the node the image of the servers that application crawlers ask; built once, imported once. */
+export const importApplications = async (progress: Progress = progressOnStderr()): Promise<void> => {
+  const archive = await buildApplications(cacheFolder(), progress);
+  await importImages(layout(), { archive, names: [applicationsImage] }, progress);
+};

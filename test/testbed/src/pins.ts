@@ -38,6 +38,18 @@ export const kubernetesCommands = ["kube-apiserver", "kube-controller-manager", 
 /** Debian release and packages of the image that runs Redis and nginx. */
 export const debianImage = { release: "bookworm", packages: ["redis-server", "nginx-light"] };
 
+/** Debian packages of the image whose servers the application crawlers ask. */
+export const applicationPackages = [
+  "apache2",
+  "mariadb-server",
+  "memcached",
+  "openjdk-17-jre-headless",
+  "postgresql",
+  "tomcat10",
+  "tomcat10-admin",
+];
+export const applicationsImage = "registry.example.test/applications:12";
+
 /** The sandbox of every pod; it must never show up as a member of one. */
 export const sandboxImage = "registry.example.test/infra/sandbox:7";
 
