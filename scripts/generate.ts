@@ -1,17 +1,22 @@
 /**
- * `npm run generate`: writes the published JSON Schemas and the tables of the plugins' READMEs from the definitions in
- * code; with `--check` it writes nothing and fails where a file on disk differs.
+ * `npm run generate`: writes the published JSON Schemas, the tables of the plugins' READMEs and that of the chart's from
+ * the definitions in code and the chart's schema; with `--check` it writes nothing and fails where a file on disk differs.
  */
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { frameJsonSchema, type Plugin } from "@trawler/plugin-api";
+import { chartReadme } from "./chart-readme.ts";
 import { pluginReadme } from "./plugin-readme.ts";
 
 const check = process.argv.includes("--check");
 const read = (path: string): Promise<string | null> => readFile(path, "utf8").catch(() => null);
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
-const files = new Map<string, string>([["schema/frame-v1.json", json(frameJsonSchema())]]);
+const chart = "deploy/chart/trawler";
+const files = new Map<string, string>([
+  ["schema/frame-v1.json", json(frameJsonSchema())],
+  [`${chart}/README.md`, chartReadme(JSON.parse(await readFile(`${chart}/values.schema.json`, "utf8")))],
+]);
 
 for (const name of (await readdir("plugins")).sort()) {
   if (!existsSync(`plugins/${name}/src/index.ts`)) continue;

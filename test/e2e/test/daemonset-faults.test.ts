@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { kubectl } from "@trawler/testbed";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { buildImage, makeSecret, PATIENCE, valuesFor } from "../src/daemonset.ts";
@@ -71,6 +73,14 @@ onNode("Rendering and refusing a DaemonSet", "e2e-daemonset-faults", (namespace)
     expect(essence(await dryRun(manifests))).toEqual(essence(chart));
   });
 
+  test("the defaults are those that the schema names", async () => {
+    const schema = JSON.parse(await readFile(join(CHART, "values.schema.json"), "utf8")) as Schema;
+    const needed = ofBrokers("kafka:9092");
+    const { kafka, image, ...rest } = defaultsOf(schema);
+    const all = { ...rest, kafka: { ...Object(kafka), ...needed.kafka }, image: { ...Object(image), ...needed.image } };
+    expect((await render(all)).stdout).toBe((await render(needed)).stdout);
+  });
+
   test("all options together are taken, too", async () => {
     const { stdout } = await render({
       ...valuesFor(),
@@ -116,6 +126,19 @@ onNode("Rendering and refusing a DaemonSet", "e2e-daemonset-faults", (namespace)
     expect(await refusal(values)).toContain(place);
   });
 });
+
+interface Schema {
+  readonly default?: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+function defaultsOf({ properties = {} }: Schema): Record<string, unknown> {
+  const fields = Object.entries(properties).map(([name, schema]) => [
+    name,
+    schema.properties === undefined ? schema.default : defaultsOf(schema),
+  ]);
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as Record<string, unknown>;
+}
 
 function ofBrokers(...brokers: readonly string[]) {
   return { image: { repository: "r/trawler" }, kafka: { brokers } };
