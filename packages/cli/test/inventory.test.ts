@@ -41,6 +41,7 @@ function record(over: Partial<InventoryRecord> = {}): InventoryRecord {
     firstSeenAt: NOW - 120_000,
     lastSeenAt: at,
     end: { observedAt: at, evidence: "watch", finalState: "exact", notBefore: at, notAfter: at },
+    used: { at: "2026-11-30T11:59:00Z", cpuSeconds: 2.014, memoryBytes: 13_000_000 },
     updates: 4,
     gaps: [],
     truncated: false,
@@ -52,9 +53,11 @@ function record(over: Partial<InventoryRecord> = {}): InventoryRecord {
 const answer = (...records: InventoryRecord[]) => ({ records, complete: true, gaps: [], next: null });
 
 describe("answers", () => {
-  test("a table shows name, state, exit code, node, owner and how it is known to be gone", () => {
+  test("a table shows name, state, exit code, node, owner, last figures and how it is known to be gone", () => {
     const text = formatTable(answer(record()), NOW, PLAIN);
-    expect(text).toMatch(/shop +nightly-x1 +Failed +3 +node-a +Job\/nightly +2m0s +1m0s +watch +u1\n1 record\n/);
+    expect(text).toMatch(
+      /shop +nightly-x1 +Failed +3 +node-a +Job\/nightly +2.01s +12.4Mi +2m0s +1m0s +watch +u1\n1 record\n/,
+    );
   });
 
   test("B25: an answer that meets a gap says that it may not be complete", () => {

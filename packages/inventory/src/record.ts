@@ -43,6 +43,15 @@ export interface RecordOwner {
   readonly uid: string;
 }
 
+/** What a pod used in all, by the final frame of its node's agent; null where that does not tell. */
+export interface Used {
+  /** RFC 3339, by the node's clock: when it was measured. */
+  readonly at: string;
+  readonly cpuSeconds: number | null;
+  /** Its peak where the kernel keeps one, else what it was last. Bytes. */
+  readonly memoryBytes: number | null;
+}
+
 /** What of an object can be asked for. */
 export interface InventoryRecord {
   readonly cluster: string;
@@ -82,6 +91,8 @@ export interface InventoryRecord {
   readonly lastSeenAt: number;
   /** Null while it exists. */
   readonly end: End | null;
+  /** Null where no final frame came. */
+  readonly used: Used | null;
   /** Events that were applied to it. */
   readonly updates: number;
   /** Gap ids that its time meets: something of it may be missing. */

@@ -148,8 +148,16 @@ describe("last figures", () => {
         "k8s.namespace.name": "shop",
         "k8s.node.name": "node-z",
       },
-      features: [{ type: "cpu", key: "cpu", value: { seconds: 2 } }],
-      containers: [{ name: `c${part}`, id: "id", image: "busybox", state: { status: "terminated", exitCode: 9 } }],
+      features: [{ type: "cpu", key: "cpu", value: { "cpu.time": 2 } }],
+      containers: [
+        {
+          name: `c${part}`,
+          id: "id",
+          image: "busybox",
+          state: { status: "terminated", exitCode: 9 },
+          features: [{ type: "memory", key: "memory", value: { "memory.peak": 1000, "memory.usage": 10 } }],
+        },
+      ],
     }),
   });
 
@@ -161,9 +169,10 @@ describe("last figures", () => {
       features: [{ type: "cpu" }],
       containers: [{ name: "c0" }, { name: "c1" }],
     });
-    expect(record).toMatchObject({ exitCode: 1, end: { evidence: "watch" } });
+    const used = { at: "2026-01-01T00:00:05.000Z", cpuSeconds: 2, memoryBytes: 1000 };
+    expect(record).toMatchObject({ exitCode: 1, end: { evidence: "watch" }, used });
     book.apply(figures("a", 0, 1, "2025-01-01T00:00:05.000Z"));
-    expect(book.store.show("a")[0]?.figures).toMatchObject({ time: "2026-01-01T00:00:05.000Z" });
+    expect(book.store.show("a")[0]).toMatchObject({ figures: { time: "2026-01-01T00:00:05.000Z" }, used });
   });
 
   test("B24: a pod that only its node saw becomes a record of unknown final state", () => {

@@ -98,7 +98,10 @@ onNode("inventory: every pod that ever was", "e2e-inventory", (namespace) => {
     const owned = await inventory.query("--deleted", "--owner", "Job/nightly");
     expect(owned.records.map(({ uid }) => uid)).toEqual([made.metadata.uid]);
     const table = await inventory.command("query", "--deleted", "-n", namespace);
-    expect(table.stdout).toMatch(new RegExp(`${made.metadata.name} +Failed +3 +\\S+ +Job/nightly`));
+    expect(table.stdout).toMatch(
+      new RegExp(`${made.metadata.name} +Failed +3 +\\S+ +Job/nightly +\\d+\\.\\d\\ds +[\\d.]+(Ki|Mi) .* watch `),
+    );
+    expect(detail.used?.cpuSeconds).toBeGreaterThan(0);
   });
 
   test("completed, evicted, force-deleted while it runs, and made anew under the same name", async () => {

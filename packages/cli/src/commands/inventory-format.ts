@@ -14,6 +14,8 @@ const TABLE: readonly Column[] = [
   { title: "EXIT", text: ({ exitCode }) => (exitCode === null ? "-" : String(exitCode)) },
   { title: "NODE", text: ({ node }) => node ?? "-" },
   { title: "OWNER", text: ({ owners }) => ownerOf(owners.at(-1)) },
+  { title: "CPU", text: ({ used }) => (used?.cpuSeconds == null ? "-" : `${used.cpuSeconds.toFixed(2)}s`) },
+  { title: "MEMORY", text: ({ used }) => (used?.memoryBytes == null ? "-" : binary(used.memoryBytes)) },
   { title: "SEEN", text: ({ firstSeenAt }, now) => ago(now - firstSeenAt) },
   { title: "GONE", text: ({ end }, now) => (end === null ? "-" : ago(now - end.observedAt)) },
   { title: "EVIDENCE", text: ({ end }) => (end === null ? "-" : end.evidence) },
@@ -40,6 +42,8 @@ const CSV: readonly Column[] = [
   { title: "ended_not_after", text: ({ end }) => (end === null ? "" : iso(end.notAfter)) },
   { title: "evidence", text: ({ end }) => end?.evidence ?? "" },
   { title: "final_state", text: ({ end }) => end?.finalState ?? "" },
+  { title: "cpu_seconds", text: ({ used }) => String(used?.cpuSeconds ?? "") },
+  { title: "memory_bytes", text: ({ used }) => String(used?.memoryBytes ?? "") },
   { title: "gaps", text: ({ gaps }) => gaps.join(" ") },
 ];
 
@@ -105,6 +109,15 @@ export function ago(milliseconds: number): string {
   if (seconds < 3600) return `${Math.floor(seconds / 60)}m${seconds % 60}s`;
   if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h${Math.floor((seconds % 3600) / 60)}m`;
   return `${Math.floor(seconds / 86_400)}d${Math.floor((seconds % 86_400) / 3600)}h`;
+}
+
+/** `12.4Mi`, as Kubernetes writes quantities. */
+export function binary(bytes: number): string {
+  const units = ["", "Ki", "Mi", "Gi", "Ti"];
+  let value = bytes;
+  let unit = 0;
+  for (; value >= 1024 && unit < units.length - 1; unit += 1) value /= 1024;
+  return `${unit === 0 ? value : value.toFixed(1)}${units[unit]}`;
 }
 
 export function iso(milliseconds: number): string {

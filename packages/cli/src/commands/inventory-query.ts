@@ -1,19 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseDuration } from "@trawler/config";
-import {
-  type InventoryQuery,
-  openStoreReader,
-  type RecordDetail,
-  STORE_FILE,
-  type StoreReader,
-} from "@trawler/inventory";
+import { type InventoryQuery, openStoreReader, STORE_FILE, type StoreReader } from "@trawler/inventory";
 import { isRecord } from "@trawler/kube";
 import { TrawlerError } from "@trawler/plugin-api";
 import { COLOURS, type Paint, PLAIN } from "../plan.ts";
 import type { World } from "../world.ts";
 import type { CommonOptions } from "./common.ts";
-import { ago, clean, formatCsv, formatGaps, formatTable, grid, iso } from "./inventory-format.ts";
+import { ago, clean, formatCsv, formatGaps, formatTable, grid } from "./inventory-format.ts";
 import { type InventorySettings, inventorySettings } from "./inventory-settings.ts";
 import { askCollector } from "./inventory-socket.ts";
 
@@ -34,7 +28,7 @@ export interface QueryOptions extends CommonOptions {
 /** `trawl inventory query`. 0, also where nothing is found. */
 export async function inventoryQuery(options: QueryOptions, world: World): Promise<number> {
   const query = queryOf(options, world.clock.now());
-  const { reader } = await open(options, world);
+  const { reader } = await openInventory(options, world);
   using store = reader;
   const answer = store.query(query);
   const now = world.clock.now();
@@ -94,92 +88,12 @@ function countOf(option: string, text: string): number {
   return count;
 }
 
-/** `trawl inventory show UID`. 1 where there is no such record. */
-export async function inventoryShow(
-  uid: string,
-  options: CommonOptions & { readonly output: "text" | "json" },
-  world: World,
-): Promise<number> {
-  const { reader, settings } = await open(options, world);
-  using store = reader;
-  const records = store.show(uid);
-  if (records.length === 0) {
-    throw new TrawlerError("TRAWLER_UNSUPPORTED", `cluster ${settings.cluster} has no record of ${uid}`);
-  }
-  const text =
-    options.output === "json"
-      ? `${JSON.stringify(records, null, 2)}\n`
-      : records.map((record) => formatDetail(record, paint(world))).join("\n");
-  await world.stdout.write(text);
-  return 0;
-}
-
-function formatDetail(record: RecordDetail, { strong, faint }: Paint): string {
-  const row = (label: string, text: string): string => `  ${faint(label.padEnd(12))}${clean(text)}`;
-  const { end } = record;
-  const name = `${record.kind} ${record.namespace === null ? "" : `${record.namespace}/`}${record.name}`;
-  const lines = [
-    `${strong(clean(name))}  ${faint(record.uid)}`,
-    row("cluster", `${record.cluster}, epoch ${record.epoch}`),
-    row(
-      "state",
-      `${record.phase ?? (end === null ? "exists" : "gone")}${record.reason === null ? "" : ` (${record.reason})`}`,
-    ),
-    row("node", record.node ?? "-"),
-    row("owners", record.owners.map(({ kind, name: owner }) => `${kind}/${owner}`).join(" < ") || "-"),
-    row("created", record.createdAt ?? "-"),
-    row("seen", `${iso(record.firstSeenAt)} to ${iso(record.lastSeenAt)}, ${record.updates} updates`),
-    row("gone", end === null ? "no" : `${iso(end.observedAt)} by ${end.evidence}, final state ${end.finalState}`),
-  ];
-  if (end !== null && end.notBefore !== end.notAfter) {
-    lines.push(
-      row("", `between ${iso(end.notBefore)} and ${iso(end.notAfter)} (${ago(end.notAfter - end.notBefore)})`),
-    );
-  }
-  if (record.gaps.length > 0) lines.push(row("gaps", record.gaps.join(", ")));
-  const figures = figuresOf(record);
-  if (figures !== null) lines.push(row("figures", figures));
-  if (record.instances.length > 0) {
-    lines.push("", strong("  runs"));
-    for (const run of record.instances) {
-      const code = run.exitCode === null ? "" : `, exit ${run.exitCode}`;
-      const why = run.reason === null ? "" : ` (${run.reason})`;
-      const time = [run.startedAt, run.finishedAt].map((at) => at ?? "…").join(" to ");
-      lines.push(`  ${clean(`${run.container} #${run.restarts}: ${run.status}${why}${code}, ${time}, ${run.image}`)}`);
-    }
-  }
-  if (record.transitions.length > 0) {
-    lines.push("", strong("  changes"));
-    for (const { at, what } of record.transitions) lines.push(`  ${faint(iso(at))}  ${clean(what)}`);
-  }
-  return `${lines.join("\n")}\n`;
-}
-
-/** CPU time and memory of the final frame, as far as its crawlers told them. */
-function figuresOf({ figures }: RecordDetail): string | null {
-  if (figures === null) return null;
-  const parts = [`final frame of ${String(figures["time"])}`];
-  for (const { name, features } of holders(figures)) {
-    const cpu = features.find((one) => one["type"] === "cpu")?.["value"];
-    if (isRecord(cpu) && typeof cpu["time"] === "number") parts.push(`${name}cpu ${cpu["time"].toFixed(2)} s`);
-  }
-  return parts.join(", ");
-}
-
-function holders(frame: Readonly<Record<string, unknown>>) {
-  const containers = Array.isArray(frame["containers"]) ? frame["containers"] : [];
-  return [frame, ...containers].filter(isRecord).map((holder, index) => ({
-    name: index === 0 ? "" : `${String(holder["name"])} `,
-    features: (Array.isArray(holder["features"]) ? holder["features"] : []).filter(isRecord),
-  }));
-}
-
 /** `trawl inventory gaps`. */
 export async function inventoryGaps(
   options: CommonOptions & { readonly output: "table" | "json" },
   world: World,
 ): Promise<number> {
-  const { reader } = await open(options, world);
+  const { reader } = await openInventory(options, world);
   using store = reader;
   const gaps = store.gaps();
   await world.stdout.write(
@@ -194,7 +108,7 @@ export async function inventoryChanges(
   world: World,
 ): Promise<number> {
   const limit = options.limit === undefined ? 1_000 : countOf("--limit", options.limit);
-  const { reader } = await open(options, world);
+  const { reader } = await openInventory(options, world);
   using store = reader;
   const { entries } = store.feed(options.since ?? null, limit);
   await world.stdout.write(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
@@ -206,7 +120,7 @@ export async function inventoryStatus(
   options: CommonOptions & { readonly output: "table" | "json" },
   world: World,
 ): Promise<number> {
-  const { reader, settings } = await open(options, world);
+  const { reader, settings } = await openInventory(options, world);
   using store = reader;
   const stored = store.status();
   const answer = await askCollector(settings.folder, "GET", "/v1/status");
@@ -271,7 +185,7 @@ export async function inventoryPurge(
   if (options.dryRun !== true) {
     throw usage("the collector purges by itself, as retention says; see what it would take away with --dry-run");
   }
-  const { reader, settings } = await open(options, world);
+  const { reader, settings } = await openInventory(options, world);
   using store = reader;
   const count = store.purgeable(settings.retention, world.clock.now());
   const { days, rows } = settings.retention;
@@ -279,7 +193,7 @@ export async function inventoryPurge(
   return 0;
 }
 
-async function open(
+export async function openInventory(
   options: CommonOptions,
   world: World,
 ): Promise<{ readonly reader: StoreReader; readonly settings: InventorySettings }> {
@@ -294,7 +208,7 @@ async function open(
   return { reader: openStoreReader(file), settings };
 }
 
-function paint({ stdout }: World): Paint {
+export function paint({ stdout }: World): Paint {
   return stdout.colours ? COLOURS : PLAIN;
 }
 

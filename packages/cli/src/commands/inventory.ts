@@ -74,7 +74,7 @@ export function addInventory(
     .addOption(output("text", "json"))
     .addHelpText("after", examples(["trawl inventory show 3c1f…", "a UID as query prints it"]))
     .action(async (uid: string, options: Output<"text" | "json">) =>
-      done(await (await query()).inventoryShow(uid, options, world)),
+      done(await (await import("./inventory-show.ts")).inventoryShow(uid, options, world)),
     );
 
   common(inventory.command("gaps").description("When something may have been missed, and why."))

@@ -1,6 +1,6 @@
 import { isRecord } from "@trawler/kube";
 import type { FiguresEvent } from "../events.ts";
-import type { ContainerInstance } from "../record.ts";
+import type { ContainerInstance, Used } from "../record.ts";
 import { exitCode } from "./facts.ts";
 import { close, emptyState } from "./fold.ts";
 import type { RecordState } from "./state.ts";
@@ -15,6 +15,32 @@ export function parseFigures(payload: Uint8Array): Raw | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * What the pod used in all: its own figures, else the sums over its containers. What is known stays where the frame is
+ * an earlier one, or a further part of one that was split: the first part has them.
+ */
+export function usedOf(frame: Raw, known: Used | null): Used | null {
+  const part = frame["part"];
+  const at = text(frame["time"]) ?? "";
+  if ((isRecord(part) && part["index"] !== 0) || (known !== null && known.at > at)) return known;
+  const containers = list(frame["containers"]);
+  const total = (read: (holder: Raw) => number | null): number | null => {
+    const parts = containers.map(read).filter((one) => one !== null);
+    return read(frame) ?? (parts.length === 0 ? null : parts.reduce((sum, one) => sum + one, 0));
+  };
+  return {
+    at,
+    cpuSeconds: total((holder) => figure(holder, "cpu", "cpu.time")),
+    memoryBytes: total((holder) => figure(holder, "memory", "memory.peak") ?? figure(holder, "memory", "memory.usage")),
+  };
+}
+
+function figure(holder: Raw, type: string, name: string): number | null {
+  const value = list(holder["features"]).find((feature) => feature["type"] === type)?.["value"];
+  const read: unknown = isRecord(value) ? value[name] : null;
+  return typeof read === "number" && Number.isFinite(read) ? read : null;
 }
 
 /** The record of a pod that only its node saw: it lived and ended while nobody could tell us. */

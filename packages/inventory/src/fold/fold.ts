@@ -137,6 +137,7 @@ export function emptyState(from: {
     firstSeenAt: from.receivedAt,
     lastSeenAt: from.receivedAt,
     end: null,
+    used: null,
     updates: 0,
     truncated: false,
     versionEpoch: from.epoch,

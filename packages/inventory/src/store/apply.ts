@@ -3,7 +3,7 @@ import { errorMessage } from "@trawler/plugin-api";
 import type { AbsentEvent, EvidenceEvent, FiguresEvent, ObjectEvent, QueuedEvent } from "../events.ts";
 import { toldPod } from "../fold/evidence.ts";
 import { factsOf } from "../fold/facts.ts";
-import { parseFigures, unseenPod } from "../fold/figures.ts";
+import { parseFigures, unseenPod, usedOf } from "../fold/figures.ts";
 import { foldAbsent, foldObject, foldReplaced, judge } from "../fold/fold.ts";
 import { redactObject } from "../fold/redact.ts";
 import type { Side } from "./side.ts";
@@ -112,7 +112,8 @@ function applyFigures(event: FiguresEvent, queued: QueuedEvent, working: Working
   side.figures(event, frame);
   const known = working.get("Pod", event.uid);
   // Set again although it stays the same, so that those who follow the changes see that its figures have come.
-  working.set(known ?? unseenPod(event, frame));
+  const state = known ?? unseenPod(event, frame);
+  working.set({ ...state, used: usedOf(frame, state.used) });
   tally.changed += 1;
 }
 

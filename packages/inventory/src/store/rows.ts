@@ -25,6 +25,7 @@ export function parseBody(text: string): Body {
   const body: Body = JSON.parse(text);
   return {
     ...body,
+    used: body.used ?? null,
     labels: bare(body.labels),
     annotations: bare(body.annotations),
     resources: bare(body.resources),
