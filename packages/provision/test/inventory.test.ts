@@ -57,6 +57,18 @@ test("P23: an inventory that never sees it: the goal is not reached, what was ma
   expect(report.headline).toContain("the inventory does not have it yet");
 });
 
+test("an inventory that never answers holds up no run: what is cancelled ends, and was created", async () => {
+  await using running = await Running.open();
+  const cancel = new AbortController();
+  const silent = inventoryOf(running, () => {
+    cancel.abort();
+    return new Promise(() => {});
+  });
+  const instance = await running.begin(templateOf([configMap("a")]));
+  const report = await running.work(instance, { inventory: silent, cancel: cancel.signal });
+  expect([report.state, report.objects[0]?.status]).toEqual(["SUCCEEDED", "created"]);
+});
+
 test("what is only to be created is handed over too; an inventory that refuses fails nothing", async () => {
   await using running = await Running.open();
   const inventory = inventoryOf(running);

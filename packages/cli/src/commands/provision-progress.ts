@@ -1,4 +1,4 @@
-import { type Item, type Run, titleOf, type Watcher } from "@trawler/provision";
+import { type Item, type Run, titleOf, type Until, type Watcher } from "@trawler/provision";
 import type { World } from "../world.ts";
 import { stateOf } from "./provision-report.ts";
 
@@ -7,12 +7,12 @@ const ROWS = 15;
 
 /**
  * Progress on stderr: in a terminal a block that is drawn anew, with the objects that moved last; else a line for each
- * change.
+ * change. `until`: what the run waits for.
  */
-export function progress({ stderr }: World): Watcher & { end(): void } {
+export function progress({ stderr }: World, until: Until = "ready"): Watcher & { end(): void } {
   if (!stderr.terminal) {
     return {
-      item: (item) => void stderr.write(`${lineOf(item)}\n`),
+      item: (item) => void stderr.write(`${lineOf(item, until)}\n`),
       run: ({ state }) => void stderr.write(`${state}\n`),
       end: () => {},
     };
@@ -21,7 +21,7 @@ export function progress({ stderr }: World): Watcher & { end(): void } {
   let state = "";
   let drawn = 0;
   const draw = (): void => {
-    const rows = [state, ...[...moved.values()].slice(-ROWS).map((item) => `  ${lineOf(item)}`)];
+    const rows = [state, ...[...moved.values()].slice(-ROWS).map((item) => `  ${lineOf(item, until)}`)];
     const up = drawn === 0 ? "" : `\u001b[${drawn}A`;
     void stderr.write(`${up}\u001b[0J${rows.map((row) => row.slice(0, 100)).join("\n")}\n`);
     drawn = rows.length;
@@ -40,7 +40,7 @@ export function progress({ stderr }: World): Watcher & { end(): void } {
   };
 }
 
-function lineOf(item: Item): string {
+function lineOf(item: Item, until: Until): string {
   const failed = item.error === null || item.status === "creating" ? "" : `: ${item.error.message}`;
-  return `${titleOf(item)} ${stateOf(item)}${failed}`;
+  return `${titleOf(item)} ${stateOf(item, until)}${failed}`;
 }

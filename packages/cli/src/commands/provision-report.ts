@@ -1,4 +1,4 @@
-import { type Item, type Report, titleOf, WORDS } from "@trawler/provision";
+import { type Item, type Report, titleOf, type Until, WORDS } from "@trawler/provision";
 
 /** The report of a run for people: every object with type and id in the order of the template, then what is left. */
 export function formatReport(report: Report): string {
@@ -11,7 +11,7 @@ export function formatReport(report: Report): string {
     const goal = report.settings.until === "ready" ? "ready" : "seen";
     lines.push(`  ${goal}: ${ready} of ${total}${timedOut ? ", then the time was over" : ""}`);
   }
-  lines.push("", ...table(report.objects), ...section("Warnings", report.warnings));
+  lines.push("", ...table(report.objects, report.settings.until), ...section("Warnings", report.warnings));
   for (const { index, lines: evidence } of report.evidence) {
     const item = report.objects[index];
     lines.push(...section(`Evidence of ${item === undefined ? index : titleOf(item)}`, evidence));
@@ -52,12 +52,12 @@ function headOf({ instance, template, state, namespace }: Report): string {
   return `${state} ${template ?? "template"}${where}, instance ${instance}`;
 }
 
-function table(items: readonly Item[]): readonly string[] {
+function table(items: readonly Item[], until: Until): readonly string[] {
   const rows = items.map((item) => [
     String(item.index + 1),
     titleOf(item),
     item.uid ?? "-",
-    stateOf(item),
+    stateOf(item, until),
     item.error === null ? "" : `${item.error.reason}: ${item.error.message}`,
   ]);
   const all = [["#", "OBJECT", "ID", "STATE", ""], ...rows];
@@ -70,9 +70,10 @@ function table(items: readonly Item[]): readonly string[] {
   );
 }
 
-export function stateOf({ status, ready }: Item): string {
+export function stateOf({ status, ready }: Item, until: Until): string {
   if (status !== "created" || ready === null) return WORDS[status];
-  return ready ? "ready" : "created, not ready";
+  const goal = until === "inventory" ? "seen" : "ready";
+  return ready ? goal : `created, not ${goal}`;
 }
 
 function section(title: string, lines: readonly string[]): readonly string[] {

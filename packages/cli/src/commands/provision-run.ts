@@ -58,7 +58,7 @@ export async function conduct(
   const poll = setInterval(() => {
     if (journal.cancelRequested) cancel.abort();
   }, CANCEL_POLL);
-  const watcher = progress(world);
+  const watcher = progress(world, settings.until);
   try {
     const inventory = action === "work" || action === "resume" ? await findInventory(options, cluster, world) : null;
     const context = new Context({ cluster, journal, clock: world.clock, cancel: cancel.signal, watcher, inventory });

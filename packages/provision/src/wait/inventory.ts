@@ -33,7 +33,7 @@ export async function handOver(context: Context): Promise<void> {
     context.run.settings.parallel,
     async (item) => {
       try {
-        await inventory.refresh(targetOf(item), signal);
+        await refreshed(inventory, item, signal);
       } catch (error) {
         context.log(`${titleOf(item)}: not handed to the inventory: ${errorMessage(error)}`);
       }
@@ -42,6 +42,17 @@ export async function handOver(context: Context): Promise<void> {
   );
 }
 
-export function targetOf({ type, namespace, name }: Item): Parameters<Inventory["refresh"]>[0] {
-  return { kind: type.kind, namespace, name: name ?? "" };
+/** Has it read one object; rejects when the signal aborts, whatever the inventory does then. */
+export async function refreshed(inventory: Inventory, item: Item, signal: AbortSignal): Promise<string | null> {
+  const { type, namespace, name } = item;
+  const late = Promise.withResolvers<never>();
+  const stop = (): void => late.reject(new Error("it did not answer in time"));
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    signal.throwIfAborted();
+    const target = { kind: type.kind, namespace, name: name ?? "" };
+    return await Promise.race([inventory.refresh(target, signal), late.promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
 }

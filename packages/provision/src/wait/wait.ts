@@ -7,7 +7,7 @@ import type { Context } from "../instance/context.ts";
 import type { Item } from "../journal/record.ts";
 import { titleOf } from "../report/names.ts";
 import { readinessIn } from "./further.ts";
-import { targetOf } from "./inventory.ts";
+import { refreshed } from "./inventory.ts";
 import type { Readiness } from "./readiness.ts";
 
 const FIRST_PAUSE = 250;
@@ -73,7 +73,7 @@ async function look(context: Context, item: Item, goal: Goal, halt: AbortSignal)
 async function inInventory({ inventory }: Context, item: Item, halt: AbortSignal): Promise<Readiness | null> {
   if (inventory?.follows(item.type) !== true) return null;
   try {
-    const uid = await inventory.refresh(targetOf(item), halt);
+    const uid = await refreshed(inventory, item, halt);
     return uid === item.uid ? { state: "ready" } : { state: "waiting", why: "the inventory does not have it yet" };
   } catch (error) {
     return errorCode(error) === "TRAWLER_UNAVAILABLE" ? null : { state: "waiting", why: errorMessage(error) };
