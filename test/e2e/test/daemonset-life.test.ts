@@ -70,7 +70,8 @@ onNode("The life of a DaemonSet's pod", "e2e-daemonset-life", (namespace) => {
   }, 300_000);
   afterAll(() => release?.[Symbol.asyncDispose]());
 
-  const steady = ({ resource }: Frame): boolean => resource["k8s.deployment.name"] === "steady";
+  // By name: a frame that could not wait for the API server has no owner yet.
+  const steady = (frame: Frame): boolean => nameOf(frame).startsWith(`${namespace}/steady-`);
   const instances = (): ReadonlySet<string> => new Set(release.read().map(({ agent }) => agent.instance));
 
   /** Waits until an agent that is none of those before writes each pod's frames, at start and in its slots. */
