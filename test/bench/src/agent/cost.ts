@@ -14,6 +14,8 @@ const FIGURES = ["os", "cpu", "memory", "blockio", "network"];
 const MEMORY_BUDGET = 72;
 const ALL_BUDGET = 120;
 const CPU_BUDGET = 0.4;
+/** Milliseconds after a pause in which a program connects and lists anew: work that it has no other day. */
+const SETTLE = 20_000;
 
 interface Window {
   /** Millicores: the program itself, and each part of the node that works for it. */
@@ -52,8 +54,7 @@ async function rounds(agent: BundledAgent, collector: Collector, context: Benchm
   const done: Round[] = [];
   const work = async (one: BundledAgent | Collector): Promise<Window> => {
     one.resume();
-    // What was put off while it stood still is over by then.
-    await sleep(5_000, undefined, { signal });
+    await sleep(SETTLE, undefined, { signal });
     const window = await observe(seconds, one.pid, signal);
     one.pause();
     return window;
@@ -128,7 +129,7 @@ export const bench: Benchmark = {
     const all = await everything(installation, context);
     return {
       rows: rowsOf(measured, memory, all),
-      method: `Rounds of ${context.quick ? 20 : 60} s each: nothing, the agent, the collector (in turns), the ones that do not work stopped by SIGSTOP. CPU from /proc/<pid>/stat of the program, ${NODE_PARTS.join(", ")}; "in all" is their sum less that of the round without. Medians over ${measured.length} rounds, ± half the distance of the quartiles. Memory is Pss of smaps_rollup after the rounds; Node is a copy of its own, so that no other process shares its pages. Agent: \`node ${flags} trawl.js run\`, crawlers ${FIGURES.join(", ")}, the token of its own account, Kafka with gzip and acks all. Collector: version 0.149, kubeletstats (pod and container), k8sattributes (labels, annotations, deployment), batch, Kafka with gzip and acks all.`,
+      method: `Rounds of ${context.quick ? 20 : 60} s each: nothing, the agent, the collector (in turns), the ones that do not work stopped by SIGSTOP, ${SETTLE / 1000} s to find back in. CPU from /proc/<pid>/stat of the program, ${NODE_PARTS.join(", ")}; "in all" is their sum less that of the round without. Medians over ${measured.length} rounds, ± half the distance of the quartiles. Memory is Pss of smaps_rollup after the rounds; Node is a copy of its own, so that no other process shares its pages. Agent: \`node ${flags} trawl.js run\`, crawlers ${FIGURES.join(", ")}, the token of its own account, Kafka with gzip and acks all. Collector: version 0.149, kubeletstats (pod and container), k8sattributes (labels, annotations, deployment), batch, Kafka with gzip and acks all.`,
       raw: {
         baseline: {
           cpu: median(measured.map((round) => round.agent.own)).middle,
