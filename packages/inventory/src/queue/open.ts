@@ -17,11 +17,11 @@ export interface QueueOptions {
 
 /** A group is committed at so many events or bytes, or when its time is over. */
 const GROUP_EVENTS = 256;
-const GROUP_BYTES = 4 * 1024 * 1024;
+const GROUP_BYTES = 2 * 1024 * 1024;
 /** Groups in the hands of the thread. */
 const IN_FLIGHT = 3;
 /** Beyond this the reader is asked to wait. */
-const PENDING_BYTES = 16 * 1024 * 1024;
+const PENDING_BYTES = 8 * 1024 * 1024;
 const PENDING_EVENTS = 16_384;
 /** Of one `read`. */
 const READ_BYTES = 32 * 1024 * 1024;

@@ -63,7 +63,8 @@ function applyObject(event: ObjectEvent, queued: QueuedEvent, working: Working, 
   }
   const next = foldObject(state, event, facts);
   if (state === null && facts !== null) closeNamesakes(event, facts.namespace, facts.name, working, tally);
-  const kept = object === null || event.truncated === true ? undefined : encode(redactObject(event.kind, object));
+  const kept =
+    object === null || event.truncated === true ? undefined : encode(redactObject(event.kind, object), working);
   working.set(next, kept, verdict === "fresh");
   tally.changed += 1;
 }
@@ -127,6 +128,6 @@ function parseObject(event: ObjectEvent): Readonly<Record<string, unknown>> | nu
   }
 }
 
-function encode(object: unknown): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify(object));
+function encode(object: unknown, working: Working): Uint8Array {
+  return working.encode(JSON.stringify(object));
 }

@@ -13,6 +13,9 @@ import { prepareWorking } from "./working.ts";
 const PAGE = 8192;
 const CACHE = 32 * 1024 * 1024;
 
+/** Events whose records are in memory at a time. */
+const PART = 500;
+
 /** Opens, or makes, the store of a cluster in one SQLite file. Synchronous: for a thread of its own. */
 export function openStore(file: string, cluster: string): Store {
   const database = openForWriting(file, PAGE, CACHE);
@@ -43,17 +46,21 @@ export function openStore(file: string, cluster: string): Store {
     if (last === undefined) return { sequence: from, changed: 0, staleIgnored: 0, quarantined: 0 };
     let change = count("change");
     const tally: Tally = { changed: 0, staleIgnored: 0, quarantined: 0 };
-    const working = begin(() => {
+    const nextChange = (): number => {
       change += 1;
       return change;
-    });
-    const side = beginSide();
-    applyEvents(events, working, side, tally);
-    working.write((state, error) => {
-      tally.quarantined += 1;
-      side.quarantine(lastOf(events, state.uid), `cannot be written: ${errorMessage(error)}`);
-    });
-    side.write();
+    };
+    for (let at = 0; at < events.length; at += PART) {
+      const part = events.slice(at, at + PART);
+      const working = begin(nextChange);
+      const side = beginSide();
+      applyEvents(part, working, side, tally);
+      working.write((state, error) => {
+        tally.quarantined += 1;
+        side.quarantine(lastOf(part, state.uid), `cannot be written: ${errorMessage(error)}`);
+      });
+      side.write();
+    }
     markApplied.run(batch.queue, last);
     if (batch.token > token) writeState(database, "token", String(batch.token));
     writeState(database, "change", String(change));

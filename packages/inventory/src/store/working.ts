@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { RecordState } from "../fold/state.ts";
 import { numberOf, textOf } from "../sqlite.ts";
+import { createArena } from "./arena.ts";
 import { type Objects, prepareObjects } from "./objects.ts";
 import { bodyOf, lifetime, parseBody, parsePast, pastOf } from "./rows.ts";
 import { LIVE } from "./schema.ts";
@@ -16,6 +17,8 @@ interface Held {
 
 /** The records that one batch touches: read once, changed in memory in the order of the events, written once. */
 export interface Working {
+  /** A text as the bytes of an object, which are good for this batch. */
+  encode(text: string): Uint8Array;
   /** The latest record of a UID, or null. */
   get(kind: string, uid: string): RecordState | null;
   /** Sets it; `fresh` begins another record of the same UID. */
@@ -33,6 +36,7 @@ export type WorkingFactory = (nextChange: () => number) => Working;
 /** Prepares the statements once for all batches. */
 export function prepareWorking(database: DatabaseSync): WorkingFactory {
   const beginObjects = prepareObjects(database);
+  const arena = createArena();
   const load = database.prepare(
     `SELECT id, body, past FROM records LEFT JOIN details ON record = id
      WHERE uid = ? AND kind = ? ORDER BY epoch DESC LIMIT 1`,
@@ -100,6 +104,7 @@ export function prepareWorking(database: DatabaseSync): WorkingFactory {
   };
 
   return (nextChange) => {
+    arena.reset();
     const current = new Map<string, Held | null>();
     const all: Held[] = [];
     const names = new Map<string, Set<string>>();
@@ -123,6 +128,7 @@ export function prepareWorking(database: DatabaseSync): WorkingFactory {
     };
 
     const working: Working = {
+      encode: arena.encode,
       get: (kind, uid) => held(kind, uid)?.state ?? null,
       set: (state, object, fresh = false) => {
         let place = held(state.kind, state.uid);

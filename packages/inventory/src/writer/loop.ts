@@ -1,6 +1,7 @@
 import { errorCode, errorMessage } from "@trawler/plugin-api";
+import type { QueuedEvent } from "../events.ts";
 import type { QueueReader } from "../queue/reader.ts";
-import type { Retention, Store } from "../store/store.ts";
+import type { Applied, Retention, Store } from "../store/store.ts";
 import type { WriterStatus } from "../writer.ts";
 
 export interface LoopOptions {
@@ -58,13 +59,21 @@ export function runLoop(options: LoopOptions, reader: QueueReader, store: Store,
     options.report(status);
   };
 
+  const applyAndFree = (events: readonly QueuedEvent[]): Applied => {
+    try {
+      return store.apply({ queue: options.queue, events, token: options.token });
+    } finally {
+      reader.free();
+    }
+  };
+
   /** True where there was something to apply. */
   const applyOne = (): boolean => {
     const begun = options.monotonic();
     const times = durable - status.applied > options.flushEvents ? CATCH_UP : 1;
     const events = reader.read(status.applied, options.flushEvents * times, options.flushBytes * times);
     if (events.length === 0) return false;
-    const applied = store.apply({ queue: options.queue, events, token: options.token });
+    const applied = applyAndFree(events);
     report({
       applied: applied.sequence,
       batches: status.batches + 1,
