@@ -23,6 +23,8 @@ export function startChild<From extends { readonly type: string }, To extends ob
     execArgv: [
       "--conditions=@trawler/source",
       "--disable-warning=ExperimentalWarning",
+      // As in the image.
+      "--max-semi-space-size=1",
       "--expose-gc",
       ...(options.node ?? []),
     ],
