@@ -67,7 +67,7 @@ test("429 holds back all requests, for as long as the server asks", async () => 
   expect([1, 3, 20].map((attempt) => backoff(attempt, () => 1))).toEqual([200, 800, 5_000]);
 });
 
-test("P11: namespace, label and annotations are added, nothing else changes, numbers stay exact", () => {
+test("P11, R16: namespace, label and annotations are added, nothing else changes, numbers stay exact", () => {
   const text =
     '{"metadata":{"name":"a","labels":{"app":"x"},"__proto__":{"n":12345678901234567890}},"spec":{"template":{"metadata":{}}}}';
   const parsed = parseJson(text);

@@ -35,7 +35,7 @@ const runOf = (instance: string): Run => ({
 });
 const sealed = { bodies: ['{"password":"s3cr3t-value"}'], secrets: ["s3cr3t-value"], message: "it is s3cr3t-value" };
 
-test("what a run planned is there for the next process; secrets are encrypted, and destroyed at the end", () => {
+test("P10: what a run planned is there for the next process; secrets are encrypted, and destroyed at the end", () => {
   const folder = new JournalFolder(path);
   const instance = newInstance(Date.now());
   const first = Journal.create(path, runOf(instance), [itemOf({ index: 0 })], sealed);

@@ -25,7 +25,7 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     await kubectl(["delete", "configmaps,secrets,deployments", "--all", "-n", namespace, "--wait=false"]);
   });
 
-  test("kill -9 between a POST and the journal: resume finds the object and makes no second one", async () => {
+  test("P15, P20, failure 11: kill -9 between a POST and the journal: resume finds the object and makes no second one", async () => {
     const reached = Promise.withResolvers<void>();
     let hold = true;
     await using proxy = await faultProxy(({ creates, name }) => {
@@ -54,7 +54,7 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     expect(await namesOf("configmap", namespace)).toEqual([]);
   });
 
-  test("kill -9 during a rollback: resume ends it the same; what is not ours stays", async () => {
+  test("R12: kill -9 during a rollback: resume ends it the same; what is not ours stays", async () => {
     const reached = Promise.withResolvers<void>();
     let hold = true;
     await using proxy = await faultProxy(({ method }) => {
@@ -75,7 +75,7 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     expect(await namesOf("configmap", namespace)).toEqual(["stranger"]);
   });
 
-  test("SIGINT: what is under way is awaited, then all is undone", async () => {
+  test("P21: at SIGINT what is under way is awaited, then all is undone", async () => {
     const reached = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();
     await using proxy = await faultProxy(({ creates, name }) => {
@@ -93,7 +93,7 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     expect(await namesOf("configmap", namespace)).toEqual([]);
   });
 
-  test("cancel ends a run of another process, which undoes what it made; meanwhile nobody else may take it", async () => {
+  test("P21: cancel ends a run of another process, which undoes what it made; meanwhile nobody else may take it", async () => {
     const bad = deployment(namespace, "bad", 1, { containers: [{ image: "none.example.test/none:1" }] });
     const spawned = await trawl.spawnApply([configMap("a"), bad], {}, "--until", "ready");
     await waitFor("it to wait", () => spawned.stderr.includes("WAITING"));
@@ -107,7 +107,7 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     expect(await namesOf("configmaps,deployments", namespace)).toEqual([]);
   });
 
-  test("two runs of the same names at once: one SUCCEEDED, the other FAILED, and neither removes what the other made", async () => {
+  test("Failure 17: two runs of the same names at once: one SUCCEEDED, the other FAILED, and neither removes what the other made", async () => {
     let arrived = 0;
     const both = Promise.withResolvers<void>();
     await using proxy = await faultProxy(async ({ creates, name }) => {
@@ -128,7 +128,7 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     }
   });
 
-  test("an API server that restarts in the middle: all 40 objects, each once", async () => {
+  test("Failure 21: an API server that restarts in the middle: all 40 objects, each once", async () => {
     let made = 0;
     const some = Promise.withResolvers<void>();
     await using proxy = await faultProxy(({ creates }) => {
@@ -148,7 +148,7 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     expect(await namesOf("configmap", namespace)).toHaveLength(40);
   });
 
-  test("a finalizer that never ends: named, PARTIAL; once it is gone the rollback ends", async () => {
+  test("R10, R11: a finalizer that never ends: named, PARTIAL; once it is gone the rollback ends", async () => {
     const stuck = { metadata: { name: "stuck", finalizers: ["e2e.trawler.dev/never"] } };
     const objects = [configMap("a"), configMap("stuck", stuck), invalid("c")];
     const done = await trawl.apply(objects, {}, "--no-dry-run", "--rollback-timeout", "2s");
@@ -163,7 +163,7 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     expect([again.code, again.report.state, again.report.leftovers]).toEqual([1, "FAILED", []]);
   });
 
-  test("an object that is replaced during the rollback is left alone", async () => {
+  test("R3, failure 15: an object that is replaced during the rollback is left alone", async () => {
     await using proxy = await faultProxy(async ({ method, name }) => {
       if (method !== "DELETE" || name !== "a") return undefined;
       await kubectl(["delete", "configmap", "a", "-n", namespace]);
@@ -193,7 +193,7 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
   };
   const boat = (name: string) => ({ apiVersion: "e2e.trawler.dev/v1", kind: "Boat", metadata: { name } });
 
-  test("a definition with its object, in the wrong order: created; retired, but not over an object of someone else", async () => {
+  test("P2, R9, failure 9: a definition with its object, in the wrong order: created; retired, but not over an object of someone else", async () => {
     await kubectl(["delete", "crd", "boats.e2e.trawler.dev", "--ignore-not-found"]);
     const done = await trawl.apply([boat("one"), definition]);
     expect([done.code, done.report.state]).toEqual([0, "SUCCEEDED"]);
@@ -209,7 +209,7 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     expect([gone.code, gone.report.state]).toEqual([0, "RETIRED"]);
   });
 
-  test("a namespace of the run goes with it, but not with a stranger in it", async () => {
+  test("R8, failure 25: a namespace of the run goes with it, but not with a stranger in it", async () => {
     const place = `${namespace}-own`;
     await removeNamespace(place);
     await waitFor("it to be gone", async () => (await objectOf("namespace", namespace, place)) === null, 60_000);
@@ -281,7 +281,7 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     await kubectl(["delete", "persistentvolume", place, "--wait=false"]);
   });
 
-  test("a namespace that is being deleted: refused before, told and not retried for ever in the middle", async () => {
+  test("Failure 8: a namespace that is being deleted: refused before, told and not retried for ever in the middle", async () => {
     const place = `${namespace}-ending`;
     await apply({
       apiVersion: "v1",
@@ -302,7 +302,7 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     await kubectl(["patch", "namespace", place, "--type", "merge", "-p", patch]);
   });
 
-  test("a secret in the server's answer is shown nowhere", async () => {
+  test("C5, failure 19: a secret in the server's answer is shown nowhere", async () => {
     const secret = "Not-A-Label! really";
     const objects = [
       { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, stringData: { key: "${PASSWORD}" } },
@@ -319,7 +319,7 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     expect(await trawl.dump()).not.toContain(Buffer.from(secret).toString("base64"));
   });
 
-  test("until ready: a Deployment that runs; one whose image is not there is PARTIAL with its evidence, and only created SUCCEEDED", async () => {
+  test("P24, P27, failure 13: until ready: a Deployment that runs; one whose image is not there is PARTIAL with its evidence, and only created SUCCEEDED", async () => {
     const good = await trawl.apply(
       [deployment(namespace, "good", 2)],
       {},

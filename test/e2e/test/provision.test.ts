@@ -32,7 +32,7 @@ onNode("provisioning", "e2e-provision", (namespace) => {
     expect(now?.data).toEqual({ of: "stranger" });
   };
 
-  test("40 objects, a 422 at the 37th: each is told with type, id and state, all that was made is gone, nothing else", async () => {
+  test("P18, R2: 40 objects, a 422 at the 37th: each is told with type, id and state, all that was made is gone, nothing else", async () => {
     await foreign("stranger");
     const stranger = await objectOf("configmap", namespace, "stranger");
     const objects = Array.from({ length: 40 }, (_, at) => (at === 36 ? invalid("c37") : configMap(`c${at + 1}`)));
@@ -52,7 +52,7 @@ onNode("provisioning", "e2e-provision", (namespace) => {
     await untouched("stranger", stranger?.metadata.uid);
   });
 
-  test("the server's judgement comes before any creation: exit 3, the field is named, nothing was asked to be kept", async () => {
+  test("P6, P9: the server's judgement comes before any creation: exit 3, the field is named, nothing was asked to be kept", async () => {
     await using proxy = await faultProxy();
     const done = await trawl.apply([configMap("a"), invalid("b"), configMap("c")], { server: proxy.url });
     expect(done.code).toBe(3);
@@ -61,7 +61,7 @@ onNode("provisioning", "e2e-provision", (namespace) => {
     expect(proxy.requests.filter(({ method }) => method !== "GET" && method !== "POST")).toEqual([]);
   });
 
-  test("C147: a victim of the same name is refused, or left alone with --existing skip, also by the rollback", async () => {
+  test("C147, P7, R2, failures 4 and 22: a victim of the same name is refused, or left alone with --existing skip, also by the rollback", async () => {
     await foreign("two");
     const victim = await objectOf("configmap", namespace, "two");
     const objects = [configMap("one"), configMap("two"), configMap("three"), invalid("four"), configMap("five")];
@@ -80,7 +80,7 @@ onNode("provisioning", "e2e-provision", (namespace) => {
     expect(await namesOf("configmap", namespace)).toEqual(["two"]);
   });
 
-  test("a victim that comes between the checks and the creation is a conflict, and stays", async () => {
+  test("P6, R2: a victim that comes between the checks and the creation is a conflict, and stays", async () => {
     await using proxy = await faultProxy(async ({ creates, name }) => {
       if (creates && name === "b") await foreign("b");
       return undefined;
@@ -91,7 +91,7 @@ onNode("provisioning", "e2e-provision", (namespace) => {
     expect((await objectOf("configmap", namespace, "b"))?.data).toEqual({ of: "stranger" });
   });
 
-  test("C150: a POST whose answer is lost is recognised as ours; a generated name is not made twice", async () => {
+  test("C150, P16, failures 2 and 16: a POST whose answer is lost is recognised as ours; a generated name is not made twice", async () => {
     const lost = new Set<string>();
     await using proxy = await faultProxy(({ creates, name }) => {
       if (!creates || lost.has(name)) return undefined;
@@ -113,7 +113,7 @@ onNode("provisioning", "e2e-provision", (namespace) => {
     expect(await namesOf("configmap", namespace)).toEqual([]);
   });
 
-  test("a POST that is lost on its way while a stranger takes the name is a conflict, never deleted", async () => {
+  test("P16, failure 3: a POST that is lost on its way while a stranger takes the name is a conflict, never deleted", async () => {
     await using proxy = await faultProxy(async ({ creates, name }) => {
       if (!creates || name !== "a") return undefined;
       await foreign("a");
@@ -146,7 +146,7 @@ onNode("provisioning", "e2e-provision", (namespace) => {
     return (await kubectl(["create", "token", name, "-n", namespace])).stdout.trim();
   };
 
-  test("no right to create: all denials together, exit 3, nothing created", async () => {
+  test("P5, failure 5: no right to create: all denials together, exit 3, nothing created", async () => {
     const token = await tokenFor("reader", ["get", "create", "delete"]);
     const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" } };
     const service = { apiVersion: "v1", kind: "Service", metadata: { name: "v" }, spec: { ports: [{ port: 1 }] } };
@@ -156,7 +156,7 @@ onNode("provisioning", "e2e-provision", (namespace) => {
     expect(await namesOf("configmap", namespace)).toEqual([]);
   });
 
-  test("C148: no right to delete: PARTIAL with the first error, ids and commands; a rollback by another account ends it", async () => {
+  test("C148, R10, P31, failure 6: no right to delete: PARTIAL with the first error, ids and commands; a rollback by another account ends it", async () => {
     const token = await tokenFor("creator", ["get", "create"]);
     const done = await trawl.apply([configMap("a"), configMap("b"), invalid("c")], { token }, "--no-dry-run");
     expect([done.code, done.report.state, done.report.rollback]).toEqual([4, "PARTIAL", "incomplete"]);
@@ -182,7 +182,7 @@ onNode("provisioning", "e2e-provision", (namespace) => {
     expect((await trawl.command("rollback", done.report.instance)).report).toEqual(again.report);
   });
 
-  test("an answer that is lost where we may not look: unknown, PARTIAL, and named", async () => {
+  test("P29: an answer that is lost where we may not look: unknown, PARTIAL, and named", async () => {
     const token = await tokenFor("blind", ["create", "delete"]);
     await using proxy = await faultProxy(({ creates, name }) => (creates && name === "a" ? "drop" : undefined));
     const done = await trawl.apply([configMap("a")], { token, server: proxy.url });
@@ -190,7 +190,7 @@ onNode("provisioning", "e2e-provision", (namespace) => {
     expect(done.report.leftovers[0]?.command).toBe(`kubectl delete configmaps a -n ${namespace}`);
   });
 
-  test("a quota is counted before; what it refuses at creation is rolled back", async () => {
+  test("P8, failure 7: a quota is counted before; what it refuses at creation is rolled back", async () => {
     const hard = { secrets: "2", "requests.cpu": "1" };
     const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "q", namespace }, spec: { hard } };
     await apply(quota);
@@ -215,7 +215,7 @@ onNode("provisioning", "e2e-provision", (namespace) => {
     expect(done.report.headline).toContain("exceeded quota");
   });
 
-  test("429 slows down and fails nothing", async () => {
+  test("P17, failure 12: 429 slows down and fails nothing", async () => {
     let refusals = 12;
     await using proxy = await faultProxy(({ creates }) =>
       creates && refusals-- > 0 ? { status: 429, headers: { "retry-after": "0" } } : undefined,
@@ -253,7 +253,7 @@ onNode("provisioning", "e2e-provision", (namespace) => {
     expect(reads.map(({ name }) => name).toSorted()).toEqual(objects.map((_, at) => `c${at + 1}`).toSorted());
   });
 
-  test("a template without objects succeeds, with a warning", async () => {
+  test("P29, failure 18: a template without objects succeeds, with a warning", async () => {
     const done = await trawl.apply([]);
     expect([done.code, done.report.state, done.report.warnings]).toEqual([
       0,
@@ -262,7 +262,7 @@ onNode("provisioning", "e2e-provision", (namespace) => {
     ]);
   });
 
-  test("a Job is rolled back with its pods, and why it was not ready is kept", async () => {
+  test("R5, P27, failure 14: a Job is rolled back with its pods, and why it was not ready is kept", async () => {
     const done = await trawl.apply(
       [configMap("a"), job(namespace, "slow", "echo hello from the job; sleep 600")],
       {},
