@@ -24,6 +24,7 @@ async function crawl({
     clock: fakeClock(),
     state: new Map(),
     unchanged: () => false,
+    fingerprint: null,
     asked: annotation === null ? "always" : "annotation",
     annotation,
     problem: (code, message) => problems.push(`${code} ${message}`),
