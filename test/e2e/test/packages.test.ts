@@ -20,6 +20,31 @@ const APK = put("/lib/apk/db/installed", fixture("alpine/rootfs/lib/apk/db/insta
 const RPM = put("/usr/lib/sysimage/rpm/rpmdb.sqlite", fixture("rpmdb.sqlite.gz"), true);
 const BERKELEY = put("/var/lib/rpm/Packages", fixture("Packages.little.gz"), true);
 
+/** Small enough to be made by a line of shell each. */
+const LANGUAGES = [
+  put(
+    "/usr/local/lib/python3.11/site-packages/Foo_Bar-1.0rc1.dist-info/METADATA",
+    Buffer.from("Name: Foo-Bar\nVersion: 1.0rc1\n"),
+    false,
+  ),
+  put("/app/package.json", Buffer.from('{"name":"shop","version":"1.0.0"}'), false),
+  put("/app/node_modules/@acme/tool/package.json", Buffer.from('{"name":"@acme/tool","version":"0.0.1"}'), false),
+  put("/usr/local/bundle/specifications/rake-12.3.0.gemspec", Buffer.from("# rake\n"), false),
+  put(
+    "/app/myfile.jar",
+    readFileSync(new URL("../../../plugins/crawler-jar/testdata/fixture/rootfs/app/myfile.jar", import.meta.url)),
+    false,
+  ),
+].join("; ");
+const CRAWLERS = {
+  package: {},
+  "python-package": {},
+  "node-package": {},
+  "ruby-package": {},
+  jar: { algorithm: "md5", every: "2s" },
+  image: {},
+};
+
 interface Package {
   readonly name: string;
   readonly version: string;
@@ -58,12 +83,17 @@ onNode("packages of what is installed in a container", "e2e-packages", (namespac
       pod(namespace, "alpine", { containers: [{ script: `${APK}; ${idle}` }] }),
       pod(namespace, "rpm", { containers: [{ script: `${RPM}; ${idle}` }] }),
       pod(namespace, "berkeley", { containers: [{ script: `${BERKELEY}; ${idle}` }] }),
+      pod(namespace, "languages", { containers: [{ script: `${LANGUAGES}; ${idle}` }] }),
       pod(namespace, "bare"),
     );
     await kubectl(["wait", "-n", namespace, "--for=condition=Ready", "pod", "--all", "--timeout=100s"], undefined, {
       deadline: 110_000,
     });
-    agent = await Agent.start({ every: "1s", crawlers: { package: {} } });
+    agent = await Agent.start({
+      every: "1s",
+      crawlers: CRAWLERS,
+      environment: { include: { namespaces: [namespace] } },
+    });
   });
   afterAll(() => agent?.[Symbol.asyncDispose]());
 
@@ -121,9 +151,29 @@ onNode("packages of what is installed in a container", "e2e-packages", (namespac
     ]);
   });
 
+  test("P26, P27, P28, P24: packages of languages, an archive and the image of a container", async () => {
+    const frame = await agent.frames.next(
+      `${namespace}/languages`,
+      "with all of them",
+      (one) => new Set(main(one).features.map(({ type }) => type)).size === 5,
+    );
+    expect(main(frame).features.map(({ type, key }) => `${type} ${key}`)).toEqual([
+      "pythonPackage /usr/local/lib/python3.11/site-packages/Foo_Bar-1.0rc1.dist-info",
+      "nodePackage /app",
+      "nodePackage /app/node_modules/@acme/tool",
+      "rubyPackage /usr/local/bundle/specifications/rake-12.3.0.gemspec",
+      "jar /app/myfile.jar",
+      "image image",
+    ]);
+    expect(valuesOf<{ digest: string }>(frame, "jar")[0]?.digest).toBe("md5:48ac85a26ffa7ff5cefdd5c73a9fb888");
+    expect(valuesOf(frame, "image")).toMatchObject([
+      { registry: "registry.example.test", name: "busybox", tag: "1.35" },
+    ]);
+  });
+
   test("a container without packages is silent, and every frame is valid", async () => {
     const frame = await agent.frames.next(`${namespace}/bare`, "of an interval", ({ reason }) => reason === "interval");
-    expect(main(frame)).toMatchObject({ features: [], problems: [] });
+    expect(main(frame)).toMatchObject({ features: [{ type: "image" }], problems: [] });
     const validate = frameValidator();
     for (const one of agent.frames.all) expect(validate(one)).toEqual([]);
   });
