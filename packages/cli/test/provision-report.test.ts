@@ -72,7 +72,7 @@ const TEXT = `PARTIAL shop in shop, instance 01abc
 Evidence of ConfigMap shop/a:
   event Any: text
 
-Left in the cluster; to remove it:
+Left in the cluster; trawl provision rollback 01abc removes it where it may, else by hand:
   kubectl delete configmaps a -n shop
     # not allowed
 `;

@@ -17,7 +17,7 @@ export function formatReport(report: Report): string {
     lines.push(...section(`Evidence of ${item === undefined ? index : titleOf(item)}`, evidence));
   }
   const left = report.leftovers.flatMap(({ command, why }) => [`${command}`, `  # ${why}`]);
-  return `${[...lines, ...section("Left in the cluster; to remove it", left)].join("\n")}\n`;
+  return `${[...lines, ...section(`Left in the cluster; trawl provision rollback ${report.instance} removes it where it may, else by hand`, left)].join("\n")}\n`;
 }
 
 const ROLLBACK = {
