@@ -13,7 +13,7 @@ export type FromCollector =
       readonly visible: number;
       readonly cpuSeconds: number;
       readonly heapBytesPerPod: number;
-      readonly threads: Readonly<Record<string, number>>;
+      readonly busiest: ThreadSeconds;
     }
   | {
       readonly type: "settled";
@@ -27,6 +27,12 @@ export type FromCollector =
       readonly visible: readonly number[];
       readonly cpuSeconds: number;
     };
+
+/** Of one thread: on a CPU, and ready to run while others had it. */
+export interface ThreadSeconds {
+  readonly running: number;
+  readonly waiting: number;
+}
 
 /** Waits until so many events have been applied, then tells. */
 export interface ToCollector {
@@ -74,12 +80,12 @@ const durable = (performance.now() - begun) / 1000;
 await collector.writer.flush(collector.queue.status().durable);
 const visible = (performance.now() - begun) / 1000;
 const cpuSeconds = cpuSince(cpuBefore);
-const threads = threadSeconds();
+const busiest = busiestThread();
 delays = { durable: [], visible: [] };
 const live = collector.store.status().live;
 if (live !== expected) throw new Error(`${live} records instead of ${expected}`);
 const heapBytesPerPod = expected === 0 ? 0 : (heap() - heapBefore) / expected;
-tell({ type: "synced", durable, visible, cpuSeconds, heapBytesPerPod, threads });
+tell({ type: "synced", durable, visible, cpuSeconds, heapBytesPerPod, busiest });
 
 process.on("message", ({ events }: ToCollector) => void settle(events));
 process.on("disconnect", () => process.exit(0));
@@ -121,14 +127,11 @@ function cpuSince(before: NodeJS.CpuUsage): number {
   return (user + system) / 1e6;
 }
 
-/** CPU seconds of each of this process's threads, by name and number. */
-function threadSeconds(): Readonly<Record<string, number>> {
-  const seconds: Record<string, number> = {};
-  for (const task of readdirSync("/proc/self/task")) {
-    const stat = readFileSync(`/proc/self/task/${task}/stat`, "utf8");
-    const [, name = "", rest = ""] = /\((.*)\) (.*)/.exec(stat) ?? [];
-    const fields = rest.split(" ");
-    seconds[`${name} ${task}`] = (Number(fields[11]) + Number(fields[12])) / 100;
-  }
-  return seconds;
+/** The thread that decides how long it takes: the writer's. */
+function busiestThread(): ThreadSeconds {
+  const threads = readdirSync("/proc/self/task").map((task) => {
+    const [running = 0, waiting = 0] = readFileSync(`/proc/self/task/${task}/schedstat`, "utf8").split(" ").map(Number);
+    return { running: running / 1e9, waiting: waiting / 1e9 };
+  });
+  return threads.reduce((most, one) => (one.running > most.running ? one : most));
 }

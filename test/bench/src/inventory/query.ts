@@ -30,7 +30,7 @@ export const bench: Benchmark = {
     const times: number[] = [];
     let found = 0;
     for (let index = 0; index < QUERIES && !signal.aborted; index += 1) {
-      const at = NOW - (1 + random() * (DAYS - 2)) * DAY;
+      const at = Math.floor(NOW - (1 + random() * (DAYS - 2)) * DAY);
       const node = `node-${Math.floor(random() * NODES)}`;
       const begun = performance.now();
       const { records } = store.query({ kind: "Pod", node, between: [at, at] });
@@ -67,8 +67,8 @@ function write(file: string): void {
 
 /** A pod that is added, and deleted some days later. */
 function lifeOf(index: number, random: () => number): readonly QueuedEvent[] {
-  const started = NOW - random() * DAYS * DAY;
-  const ended = started + random() * 5 * DAY;
+  const started = Math.floor(NOW - random() * DAYS * DAY);
+  const ended = Math.floor(started + random() * 5 * DAY);
   const uid = uidOf(index);
   const object = {
     metadata: {
