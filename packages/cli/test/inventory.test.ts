@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { InventoryRecord } from "@trawler/inventory";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ago, clean, formatCsv, formatTable } from "../src/commands/inventory-format.ts";
+import { ago, clean, formatCsv, formatGaps, formatTable } from "../src/commands/inventory-format.ts";
 import { queryOf } from "../src/commands/inventory-query.ts";
 import { main } from "../src/main.ts";
 import { PLAIN } from "../src/plan.ts";
@@ -68,6 +68,26 @@ describe("answers", () => {
       PLAIN,
     );
     expect(text).toContain("complete: no, it meets 1 gap");
+  });
+
+  test("B23, B24: gaps are shown with what was found for each", () => {
+    const gap = {
+      stream: "pods",
+      kind: "Pod",
+      reason: "expired",
+      from: 0,
+      to: 5000,
+      fromVersion: "7",
+      toVersion: "9",
+    } as const;
+    const gaps = [
+      { ...gap, id: 1, note: "forgotten" },
+      { ...gap, id: 2, note: "forgotten; searched: unseen pods in Events: 1" },
+      { ...gap, id: 3, note: "forgotten" },
+    ];
+    const text = formatGaps(gaps, PLAIN);
+    expect(text).toMatch(/1 +pods +expired +\S+ +\S+ +5s +7 → 9\n/);
+    expect(text.endsWith("1, 3: forgotten\n2: forgotten; searched: unseen pods in Events: 1\n")).toBe(true);
   });
 
   test("what strangers named cannot move the cursor, nor become a formula in a spreadsheet", () => {

@@ -76,8 +76,9 @@ export function formatGaps(gaps: readonly Gap[], { strong, faint }: Paint): stri
     ago(gap.to - gap.from),
     `${gap.fromVersion ?? "-"} → ${gap.toVersion ?? "-"}`,
   ]);
-  const notes = [...new Map(gaps.map(({ reason, note }) => [reason, note]))];
-  return `${grid(["ID", "STREAM", "REASON", "FROM", "TO", "LENGTH", "VERSIONS"], rows, strong)}${notes.map(([reason, note]) => faint(`${reason}: ${note}`)).join("\n")}\n`;
+  const notes = Map.groupBy(gaps, ({ note }) => note);
+  const foot = [...notes].map(([note, told]) => faint(`${told.map(({ id }) => id).join(", ")}: ${clean(note)}`));
+  return `${grid(["ID", "STREAM", "REASON", "FROM", "TO", "LENGTH", "VERSIONS"], rows, strong)}${foot.join("\n")}\n`;
 }
 
 export function grid(
