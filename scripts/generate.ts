@@ -2,7 +2,6 @@
  * `npm run generate`: writes the published JSON Schemas, the tables of the plugins' READMEs and that of the chart's from
  * the definitions in code and the chart's schema; with `--check` it writes nothing and fails where a file on disk differs.
  */
-import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { frameJsonSchema, type Plugin } from "@trawler/plugin-api";
@@ -19,7 +18,6 @@ const files = new Map<string, string>([
 ]);
 
 for (const name of (await readdir("plugins")).sort()) {
-  if (!existsSync(`plugins/${name}/src/index.ts`)) continue;
   const { default: plugin } = (await import(`@trawler/${name}`)) as { readonly default: Plugin };
   const readme = `plugins/${name}/README.md`;
   files.set(readme, pluginReadme(`@trawler/${name}`, plugin, await read(readme)));

@@ -1,4 +1,4 @@
-export type MetricType = "counter" | "gauge" | "histogram" | "summary" | "untyped";
+type MetricType = "counter" | "gauge" | "histogram" | "summary" | "untyped";
 
 export interface Sample {
   readonly name: string;

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { decodeMulti, ExtensionCodec, encode } from "@msgpack/msgpack";
 
-export interface Entry {
+interface Entry {
   /** Seconds and nanoseconds. */
   readonly time: readonly [number, number];
   readonly record: Readonly<Record<string, unknown>>;
 }
-export interface Message {
+interface Message {
   readonly tag: string;
   readonly entries: readonly Entry[];
   readonly options: { readonly chunk: string; readonly size: number };
@@ -61,7 +61,7 @@ export async function receiver({ sharedKey, answer }: ReceiverOptions = {}): Pro
       if (reply === null) socket.destroy();
       else socket.write(reply);
     };
-    socket.on("data", (chunk) => {
+    socket.on("data", (chunk: Uint8Array) => {
       bytes = Buffer.concat([bytes, chunk]);
       try {
         const values = [...decodeMulti(bytes, { extensionCodec: codec })];

@@ -1,5 +1,5 @@
 /** Values of OTLP's JSON form (opentelemetry-proto 1.x, "OTLP/JSON"): 64-bit integers are texts, bytes are hex. */
-export type AnyValue =
+type AnyValue =
   | { readonly stringValue: string }
   | { readonly boolValue: boolean }
   | { readonly intValue: string }
@@ -19,7 +19,7 @@ export function attributesOf(map: Readonly<Record<string, unknown>>): readonly A
   });
 }
 
-export function anyValue(value: unknown): AnyValue | null {
+function anyValue(value: unknown): AnyValue | null {
   if (typeof value === "string") return { stringValue: value };
   if (typeof value === "boolean") return { boolValue: value };
   if (typeof value === "number") {
