@@ -1,6 +1,5 @@
 import {
   type Clock,
-  type Crawler,
   errorCode,
   type Feature,
   type FileSystemAccess,
