@@ -1,10 +1,4 @@
-import {
-  type Clock,
-  errorCode,
-  type Feature,
-  type FileSystemAccess,
-  TrawlerError,
-} from "@trawler/plugin-api";
+import { type Clock, errorCode, type Feature, type FileSystemAccess, TrawlerError } from "@trawler/plugin-api";
 import { fakeClock, fakeContext, fakeHost, silentAccess } from "@trawler/testkit";
 import { expect, test } from "vitest";
 import os from "../src/index.ts";
