@@ -20,11 +20,11 @@ export class PodNetwork implements SubjectNetwork {
     return sandbox?.hostNetwork ?? status?.hostNetwork ?? false;
   }
 
-  /** A runtime may have no process for the sandbox, or one that has just been replaced. */
-  pids(): readonly number[] {
+  /** A runtime may have no process for the sandbox, or one that has just been replaced: then the containers' are looked for. */
+  *pids(): Iterable<number> {
     const pid = this.#workload().sandbox?.handle.pid;
-    const members = this.memberPids();
-    return pid !== undefined && this.#isSandbox(pid) ? [pid, ...members] : members;
+    if (pid !== undefined && this.#isSandbox(pid)) yield pid;
+    yield* this.memberPids();
   }
 
   /** Processes of all containers that still run. */

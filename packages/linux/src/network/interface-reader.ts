@@ -9,7 +9,7 @@ const TABLE_BYTES = 256 * 1024;
 
 export interface InterfaceSource {
   /** Processes whose network namespace is the subject's, best first. */
-  readonly pids: readonly number[];
+  readonly pids: Iterable<number>;
   /** Tells by `/proc/PID/cgroup` whether a pid still is one of them. */
   readonly belongs: Belongs;
   /** What the environment says. */

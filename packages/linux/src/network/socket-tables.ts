@@ -15,11 +15,11 @@ const KEEP = 1000;
  */
 export class SocketTables {
   readonly #files: ProcFiles;
-  readonly #namespace: { pids(): readonly number[]; readonly belongs: Belongs };
+  readonly #namespace: { pids(): Iterable<number>; readonly belongs: Belongs };
   #current: Promise<readonly SocketRow[]> | null = null;
 
   /** `pids`: processes that are in the namespace, best first; `belongs` tells by `/proc/PID/cgroup` that they still are. */
-  constructor(files: ProcFiles, namespace: { pids(): readonly number[]; readonly belongs: Belongs }) {
+  constructor(files: ProcFiles, namespace: { pids(): Iterable<number>; readonly belongs: Belongs }) {
     this.#files = files;
     this.#namespace = namespace;
   }

@@ -11,8 +11,8 @@ import { readProcessStat } from "../proc/process-reader.ts";
 export interface SubjectNetwork {
   /** It is the node's own. */
   hostNetwork(): boolean;
-  /** Processes that are in it, best first. */
-  pids(): readonly number[];
+  /** Processes that are in it, best first; looked for as they are asked for. */
+  pids(): Iterable<number>;
   readonly belongs: Belongs;
   readonly tables: SocketTables;
   /** Its own addresses, as far as they are known. */
@@ -65,7 +65,7 @@ function signalOf({ signal }: ReadOptions): ReadOptions {
   return signal === undefined ? {} : { signal };
 }
 
-function liveMember(files: ProcFiles, network: SubjectNetwork, pids: readonly number[]): ConnectMember {
+function liveMember(files: ProcFiles, network: SubjectNetwork, pids: Iterable<number>): ConnectMember {
   for (const pid of pids) {
     const stat = readProcessStat(files, pid);
     if (stat === null) continue;
