@@ -119,10 +119,11 @@ export class BundledAgent implements AsyncDisposable {
       .join(" ");
   }
 
-  /** One number of its /metrics. */
+  /** One number of its /metrics, the sum over all labels. */
   async metric(name: string): Promise<number> {
     const text = await (await fetch(`http://127.0.0.1:${this.#port}/metrics`)).text();
-    return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text)?.[1]);
+    const lines = text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "gm"));
+    return [...lines].reduce((sum, [, value]) => sum + Number(value), 0);
   }
 
   /** Stands still, or goes on: what it would cost is not spent meanwhile. */
