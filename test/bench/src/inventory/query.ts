@@ -4,7 +4,8 @@ import { openStore, openStoreReader, type QueuedEvent } from "@trawler/inventory
 import type { Benchmark } from "../benchmark.ts";
 import { benchFolder } from "./folder.ts";
 import { percentile } from "./percentile.ts";
-import { generator, uidOf } from "./pods.ts";
+import { uidOf } from "./pods.ts";
+import { generator } from "./random.ts";
 
 const NODES = 500;
 const DAY = 86_400_000;
