@@ -20,7 +20,9 @@ onNode("a shop: provisioned, crawled, and in the inventory", "e2e-shop", (namesp
   beforeAll(async () => {
     trawl = await Provisioner.open(namespace);
     inventory = await Inventory.prepare();
-    [agent] = await Promise.all([Agent.start({ every: "5s" }), inventory.start()]);
+    await inventory.start();
+    const environment = { include: { namespaces: [namespace] } };
+    agent = await Agent.start({ every: "5s", environment, crawlers: { cpu: {}, memory: {} } });
   });
 
   afterAll(async () => {
