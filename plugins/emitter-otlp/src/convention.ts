@@ -23,9 +23,14 @@ const transmit = { "network.io.direction": "transmit" };
 const read = { "disk.io.direction": "read" };
 const write = { "disk.io.direction": "write" };
 
-/** Fields of the figures that the semantic conventions know; names are prefixed with the level. */
+/** Fields of the figures of a level, by the semantic conventions where they know them; the level stands before the name. */
 const KNOWN: readonly Row[] = [
   ["cpu.time", "cpu.time", "s", "sum"],
+  ["cpu.time.user", "cpu.time.user", "s", "sum"],
+  ["cpu.time.system", "cpu.time.system", "s", "sum"],
+  ["cpu.throttling.periods", "cpu.throttling.periods", "{period}", "sum"],
+  ["cpu.throttling.throttled_periods", "cpu.throttling.throttled_periods", "{period}", "sum"],
+  ["cpu.throttling.time", "cpu.throttling.time", "s", "sum"],
   ["cpu.usage", "cpu.usage", "{cpu}", "gauge"],
   ["cpu.limit", "cpu.limit", "{cpu}", "gauge"],
   ["memory.usage", "memory.usage", "By", "gauge"],
@@ -33,6 +38,13 @@ const KNOWN: readonly Row[] = [
   ["memory.rss", "memory.rss", "By", "gauge"],
   ["memory.available", "memory.available", "By", "gauge"],
   ["memory.limit", "memory.limit", "By", "gauge"],
+  ["memory.effective_limit", "memory.effective_limit", "By", "gauge"],
+  ["memory.cache", "memory.cache", "By", "gauge"],
+  ["memory.shared", "memory.shared", "By", "gauge"],
+  ["memory.swap", "memory.swap", "By", "gauge"],
+  ["memory.peak", "memory.peak", "By", "gauge"],
+  ["memory.oom", "memory.oom", "{event}", "sum"],
+  ["memory.oom_kills", "memory.oom_kills", "{event}", "sum"],
   ["paging.faults.minor", "memory.paging.faults", "{fault}", "sum", { "system.paging.fault.type": "minor" }],
   ["paging.faults.major", "memory.paging.faults", "{fault}", "sum", { "system.paging.fault.type": "major" }],
   ["network.io.receive", "network.io", "By", "sum", receive],
