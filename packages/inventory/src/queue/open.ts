@@ -44,7 +44,7 @@ interface Waiting {
 /** Opens, or makes, a queue's file. One at a time may have it open for appending. */
 export async function openQueue(options: QueueOptions): Promise<DurableQueue> {
   const data: QueueThreadData = { file: options.file, maxBytes: options.maxBytes ?? 2 * 1024 ** 3 };
-  const worker = startThread("./worker", import.meta.url, data);
+  const worker = startThread("./queue-thread", import.meta.url, data);
   try {
     const opened = await firstMessage(worker);
     return drive(worker, options, opened);

@@ -23,7 +23,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
     flushBytes: options.flushBytes ?? 4 * 1024 * 1024,
     retention: options.retention ?? null,
   };
-  const worker = startThread("./worker", import.meta.url, data);
+  const worker = startThread("./writer-thread", import.meta.url, data);
   try {
     return drive(worker, options, await firstStatus(worker));
   } catch (error) {
