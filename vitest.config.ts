@@ -19,7 +19,8 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["packages/*/test/**/*.test.ts", "plugins/*/test/**/*.test.ts", "test/testbed/test/**/*.test.ts"],
-          testTimeout: 20_000,
+          // For a machine that is busy with something else; each test waits for conditions, not for time.
+          testTimeout: 60_000,
         },
       },
       {

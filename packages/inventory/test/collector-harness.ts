@@ -106,7 +106,7 @@ async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
 
 /** Polls until it holds. */
 export async function until(what: string, holds: () => boolean): Promise<void> {
-  const end = performance.now() + 10_000;
+  const end = performance.now() + 30_000;
   while (!holds()) {
     if (performance.now() > end) throw new Error(`waited for ${what}`);
     await delay(5);

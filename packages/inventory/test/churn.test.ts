@@ -1,0 +1,72 @@
+import { type FakeAnswer, fakeStatus } from "@trawler/testkit";
+import { describe, expect, test } from "vitest";
+import { bench, known, PODS, pod, until } from "./collector-harness.ts";
+import { numbers } from "./script.ts";
+
+describe("B57: a churn of short lives", () => {
+  test.each([1, 2, 3])(
+    "resets, half lines, mute watches and 410s (seed %i): each pod has one record, or lies in a gap",
+    { timeout: 120_000 },
+    async (seed) => {
+      await using world = await bench();
+      const random = numbers(seed);
+      const lives = new Map<string, { readonly made: number; gone: number | null }>();
+      const faults: readonly (() => FakeAnswer)[] = [
+        () => ({ reset: true }),
+        () => ({ stream: () => {} }),
+        () => ({ status: 410, body: fakeStatus(410, "Expired", "too old resource version") }),
+        () => ({ status: 429, headers: { "retry-after": "0" } }),
+        () => ({
+          stream: (stream) => {
+            stream.bytes('{"type":"ADDED","object":{"metadata":{"uid":"ha');
+            stream.reset();
+          },
+        }),
+      ];
+      let running = await world.start({ tuning: { idleTimeout: 40 } });
+      // What was before the first list was never to be known.
+      await until("a watch", () => world.api.openWatches === 1);
+      world.api.fault = ({ verb }) =>
+        verb === "watch" && random() < 0.4 ? faults[Math.floor(random() * faults.length)]?.() : undefined;
+      const alive: string[] = [];
+      for (let step = 0; step < 400; step += 1) {
+        const uid = random() < 0.5 ? undefined : alive.splice(Math.floor(random() * alive.length), 1)[0];
+        if (uid === undefined) {
+          const made = `u${lives.size}`;
+          lives.set(made, { made: Date.now(), gone: null });
+          alive.push(made);
+          world.api.put(PODS, pod(made));
+        } else {
+          world.api.put(PODS, pod(uid, { phase: "Failed", exit: 1 }));
+          world.api.delete(PODS, uid);
+          const life = lives.get(uid);
+          if (life !== undefined) life.gone = Date.now();
+        }
+        if (random() < 0.05) world.api.breakWatches(random() < 0.5 ? "end" : "reset");
+        if (step % 150 === 149) {
+          await running.stop();
+          running = await world.start({ tuning: { idleTimeout: 40 } });
+        }
+        if (random() < 0.1) await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      world.api.fault = null;
+      const { collector } = running;
+      const recorded = (): ReadonlyMap<string, string> =>
+        new Map(known(collector).map((line) => [line.split(" ")[0] ?? "", line.includes(" live") ? "live" : "gone"]));
+      const unexplained = (): readonly string[] => {
+        const records = recorded();
+        const gaps = collector.store.gaps();
+        return [...lives].flatMap(([uid, { made, gone }]) => {
+          const state = records.get(uid);
+          if (state === (gone === null ? "live" : "gone")) return [];
+          const inGap = gone !== null && gaps.some(({ from, to }) => from <= gone && made <= to);
+          return state === undefined && inGap ? [] : [`${uid} ${state ?? "missing"}`];
+        });
+      };
+      await until("every pod to be explained", () => unexplained().length === 0).catch(() => undefined);
+      expect(unexplained()).toEqual([]);
+      expect(known(collector)).toHaveLength(recorded().size);
+      expect(collector.status().writer.quarantined).toBe(0);
+    },
+  );
+});
