@@ -98,7 +98,13 @@ export class Release implements AsyncDisposable {
     const topic = `${namespace}.${randomUUID()}`;
     await Promise.all([makeTopic(topic), makeSecret(namespace, "kafka")]);
     const release = new Release(namespace, topic, await TopicReader.open(topic));
-    await release.upgrade(values);
+    try {
+      await release.upgrade(values);
+    } catch (error) {
+      // What belongs to no namespace would be in the way of the next release.
+      await release[Symbol.asyncDispose]();
+      throw error;
+    }
     return release;
   }
 
