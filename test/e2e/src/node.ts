@@ -24,6 +24,21 @@ export async function makeNamespace(name: string): Promise<void> {
     180_000,
   );
   await apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  if (!node().secure) return;
+  // Pods are refused until their account is there, which a controller makes a moment after the namespace.
+  await waitFor(`the default service account of ${name}`, async () => {
+    const { stdout } = await kubectl([
+      "get",
+      "serviceaccount",
+      "default",
+      "-n",
+      name,
+      "--ignore-not-found",
+      "-o",
+      "name",
+    ]);
+    return stdout.trim() !== "";
+  });
 }
 
 /** Kills a namespace's pods and asks for its deletion; the cluster goes on with it behind the tests. */
