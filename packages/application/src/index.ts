@@ -1,3 +1,4 @@
+export { boundAnswer, type ConnectionOptions, speak } from "./connection.ts";
 export { milliseconds } from "./duration.ts";
 export {
   type Endpoint,

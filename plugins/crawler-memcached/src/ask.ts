@@ -1,5 +1,5 @@
-import type { Endpoint } from "@trawler/application";
-import { errorCode, errorMessage, type NetworkAccess } from "@trawler/plugin-api";
+import { boundAnswer, type Endpoint, speak } from "@trawler/application";
+import type { NetworkAccess } from "@trawler/plugin-api";
 
 export type Answer = { readonly text: string } | { readonly reason: string; readonly heard: boolean };
 
@@ -16,30 +16,18 @@ export async function ask(
   timeout: number,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
   let text = "";
-  try {
-    const socket = await net.connect(endpoint, { signal: deadline, timeout });
+  const result = await speak(net, { endpoint, timeout, signal }, async (socket) => {
     const end = Promise.withResolvers<void>();
-    const stop = (): void => end.reject(new Error("no whole answer in time"));
-    deadline.addEventListener("abort", stop, { once: true });
+    boundAnswer(socket, MAX_ANSWER);
     socket.on("error", end.reject).on("close", () => end.reject(new Error("it closed the connection")));
     socket.on("data", (chunk: Uint8Array) => {
       text += Buffer.from(chunk).toString("latin1");
-      if (text.length > MAX_ANSWER) end.reject(new Error(`it answers with more than ${MAX_ANSWER} bytes`));
-      else if (/(^|\r\n)(END|ERROR|(CLIENT|SERVER)_ERROR[^\r\n]*)\r\n$/.test(text)) end.resolve();
+      if (/(^|\r\n)(END|ERROR|(CLIENT|SERVER)_ERROR[^\r\n]*)\r\n$/.test(text)) end.resolve();
     });
-    try {
-      socket.write("stats\r\n");
-      await end.promise;
-      return { text };
-    } finally {
-      deadline.removeEventListener("abort", stop);
-      end.promise.catch(() => undefined);
-      socket.destroy();
-    }
-  } catch (error) {
-    if (errorCode(error) === "TRAWLER_GONE") throw error;
-    return { reason: deadline.aborted ? "no whole answer in time" : errorMessage(error), heard: text !== "" };
-  }
+    socket.write("stats\r\n");
+    await end.promise;
+    return text;
+  });
+  return "answer" in result ? { text: result.answer } : result.broken;
 }

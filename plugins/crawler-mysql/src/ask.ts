@@ -1,5 +1,5 @@
-import type { Endpoint } from "@trawler/application";
-import { errorCode, errorMessage, type NetworkAccess, type NetworkSocket } from "@trawler/plugin-api";
+import { boundAnswer, type Endpoint, speak } from "@trawler/application";
+import type { NetworkAccess, NetworkSocket } from "@trawler/plugin-api";
 
 export type Reply =
   | { readonly state: "ok"; readonly version: string | null; readonly status: ReadonlyMap<string, string> }
@@ -33,33 +33,18 @@ const BUSY: ReadonlySet<string> = new Set(["ER_CON_COUNT_ERROR", "ER_SERVER_SHUT
  * except those that say the member has gone.
  */
 export async function ask(net: Pick<NetworkAccess, "connect">, question: Question): Promise<Reply> {
-  const { endpoint, timeout, signal } = question;
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
-  let socket: NetworkSocket | undefined;
-  const stop = (): void => void socket?.destroy(new Error("no answer in time"));
-  deadline.addEventListener("abort", stop, { once: true });
-  try {
-    socket = await net.connect(endpoint, { signal: deadline, timeout });
-    return await exchange(socket, question);
-  } catch (error) {
-    const code = errorCode(error) ?? "";
-    if (code === "TRAWLER_GONE") throw error;
-    const reason = deadline.aborted ? "no answer in time" : errorMessage(error).slice(0, 200);
-    if (DENIED.has(code)) return { state: "denied", reason };
-    if (BUSY.has(code)) return { state: "unavailable", reason };
-    return { state: socket === undefined || socket.bytesRead === 0 ? "down" : "unexpected", reason };
-  } finally {
-    deadline.removeEventListener("abort", stop);
-    socket?.destroy();
-  }
+  const result = await speak(net, question, (socket) => exchange(socket, question));
+  if ("answer" in result) return result.answer;
+  const { code, reason, heard } = result.broken;
+  if (DENIED.has(code)) return { state: "denied", reason };
+  if (BUSY.has(code)) return { state: "unavailable", reason };
+  return { state: heard ? "unexpected" : "down", reason };
 }
 
 async function exchange(socket: NetworkSocket, { user, password, timeout }: Question): Promise<Reply> {
   // On first use: a node without MySQL never pays for the client.
   const { createConnection } = await import("mysql2/promise");
-  socket.on("data", () => {
-    if (socket.bytesRead > MAX_ANSWER) socket.destroy(new Error(`it answers with more than ${MAX_ANSWER} bytes`));
-  });
+  boundAnswer(socket, MAX_ANSWER);
   const connection = await createConnection({
     stream: socket,
     user,
