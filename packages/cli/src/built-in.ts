@@ -209,6 +209,7 @@ const ROWS: readonly Row[] = [
     "Sends figures as metrics and events as logs by OTLP over HTTP.",
     () => import("@trawler/emitter-otlp"),
   ],
+  ["emitter", "elasticsearch", "Indexes frames in Elasticsearch or OpenSearch by their bulk API, each document once.", () => import("@trawler/emitter-elasticsearch")],
 ];
 
 /** What comes with the command, in the order in which environments are tried and crawlers run. */

@@ -96,14 +96,29 @@ function containerFields(resource: Frame["resource"]): Fields {
 
 /** ECS labels are flat: a dot would make an object of one and a text of another. */
 function flat(map: Readonly<Record<string, string>>): Fields {
-  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key.replaceAll(".", "_"), value]));
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [nameOf(key), value]));
 }
 
-/** Names with dots stay as they are: an index treats them as paths. */
+/**
+ * An index takes a dot as a path, and a path cannot be a figure and hold figures too, as `cpu.time` and `cpu.time.user`
+ * would: what is under `trawler.features` has underscores instead.
+ */
 function nested(feature: Feature): Fields {
   return Object.fromEntries(
-    Object.entries(featureValue(feature)).map(([name, field]) => [name === "key" ? "key_" : name, field]),
+    Object.entries(featureValue(feature)).map(([name, field]) => [name === "key" ? "key_" : nameOf(name), deep(field)]),
   );
+}
+
+function deep(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(deep);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [nameOf(name), deep(field)]));
+}
+
+/** An index refuses a document for a name that is empty. */
+function nameOf(name: string): string {
+  const text = name.replaceAll(".", "_");
+  return text.trim() === "" ? "_" : text;
 }
 
 function figure(features: readonly Feature[], type: string, name: string): number | null {

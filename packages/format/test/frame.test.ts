@@ -59,6 +59,17 @@ test("ecs: one document for the pod and one for each container, with the schema'
   expect(documents[1]).toMatchObject({ container: { id: container?.id, name: container?.name } });
 });
 
+test("ecs: no name of a feature's field is a path, so that none is the beginning of another's", () => {
+  const [, document] = text("ecs")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+  expect(document.trawler.features.cpu[0]).toMatchObject({
+    cpu_time: expect.any(Number),
+    cpu_time_user: expect.any(Number),
+  });
+});
+
 test.each(FORMATS)("%s ends with a whole line and is the same each time", (format) => {
   expect(text(format).endsWith("\n")).toBe(true);
   expect(text(format)).toBe(text(format));

@@ -10,5 +10,3 @@ export const config = z.strictObject({
     .default("json")
     .describe("`json`: the frame itself, one a line; the others are projections of it."),
 });
-
-export type Config = z.output<typeof config>;
