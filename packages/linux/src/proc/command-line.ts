@@ -1,3 +1,5 @@
+import { secretFlags } from "./short-flags.ts";
+
 const SECRET_WORDS = [
   "password",
   "passwd",
@@ -8,6 +10,9 @@ const SECRET_WORDS = [
   "api-key",
   "credential",
   "private",
+  "passphrase",
+  "storepass",
+  "keypass",
   "requirepass",
   "masterauth",
 ];
@@ -40,28 +45,45 @@ function withoutEnd(text: string): string {
 /** What the word after this one is: a secret, or the scheme before one (`Bearer`). */
 type Follows = "secret" | "credentials" | null;
 
-/** Redaction works word by word, so that one argument that holds a whole command is redacted as well. */
+/**
+ * Redaction works word by word, so that one argument that holds a whole command is redacted as well. Where a program is
+ * seen that takes a secret by a short flag (`mysql -p…`), its flags count until the next such program.
+ */
 function redact(parts: readonly string[]): string[] {
   let next: Follows = null;
-  return parts.map((part) =>
-    part
-      .split(/(\s+)/)
-      .map((word) => {
-        if (word === "" || /^\s/.test(word)) return word;
-        if (next === "credentials" && SCHEME.test(word)) {
-          next = "secret";
-          return word;
-        }
-        if (next !== null && !word.startsWith("--")) {
-          next = null;
-          return REDACTED;
-        }
-        const [text, follows] = redactWord(word);
-        next = follows;
-        return text;
-      })
-      .join(""),
-  );
+  let program = secretFlags("");
+  return parts.map((part) => {
+    // A value that is an argument of its own, blanks and all.
+    if (next === "secret" && !part.startsWith("-")) {
+      next = null;
+      return REDACTED;
+    }
+    const words = part.split(/(\s+)/);
+    const redacted = words.map((word) => {
+      if (word === "" || /^\s/.test(word)) return word;
+      if (next === "credentials" && SCHEME.test(word)) {
+        next = "secret";
+        return word;
+      }
+      if (next !== null && !word.startsWith("--")) {
+        next = null;
+        return REDACTED;
+      }
+      program = secretFlags(word) ?? program;
+      const attached = program?.attached.exec(word);
+      if (attached) return `${attached[0]}${REDACTED}`;
+      if (program?.before?.test(word) === true) {
+        next = "secret";
+        return word;
+      }
+      const [text, follows] = redactWord(word);
+      next = follows;
+      return text;
+    });
+    // One flag with a value of several words: all of them are the secret.
+    const [first = ""] = redacted;
+    return part.startsWith("-") && words.length > 1 && first.endsWith(REDACTED) ? first : redacted.join("");
+  });
 }
 
 /** The word without its secret, and what the word after it is (`--password x`, `password: x`). */

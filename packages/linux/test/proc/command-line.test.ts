@@ -117,4 +117,33 @@ describe("command lines", () => {
     expect(parse("é".repeat(10_000))[0]).toMatch(/^é+…$/);
     expect(parseCommandLine(`--password=${"token".repeat(3000)}`)).toEqual(["--password=[redacted]"]);
   });
+
+  test.each([
+    ["mysql\0-uroot\0-phunter2\0shop", "mysql -uroot -p[redacted] shop"],
+    ["mysql\0-uroot\0-p\0shop", "mysql -uroot -p shop"],
+    ["mysql\0-P3306\0-phunter 2", "mysql -P3306 -p[redacted]"],
+    ["/usr/bin/mysqldump\0-p'hunter2'", "/usr/bin/mysqldump -p[redacted]"],
+    ["sh\0-c\0exec mariadb-admin -phunter2 ping", "sh -c exec mariadb-admin -p[redacted] ping"],
+    ["sshpass\0-p\0hunter2\0ssh\0host\0ls", "sshpass -p [redacted] ssh host ls"],
+    ["sshpass\0-phunter2\0ssh\0host", "sshpass -p[redacted] ssh host"],
+    ["curl\0-sSu\0admin:hunter2\0http://h/", "curl -sSu [redacted] http://h/"],
+    ["curl\0-uadmin:hunter2\0http://h/", "curl -u[redacted] http://h/"],
+    ["curl\0--user\0admin:hunter2", "curl --user [redacted]"],
+    [
+      "bash\0-c\0while sleep 1; do curl -u admin:hunter2 h; done",
+      "bash -c while sleep 1; do curl -u [redacted] h; done",
+    ],
+    ["redis-cli\0-h\0db\0-a\0hunter2\0PING", "redis-cli -h db -a [redacted] PING"],
+    ["mongosh\0-u\0root\0-p\0hunter2", "mongosh -u root -p [redacted]"],
+    ["mongodump\0-phunter2", "mongodump -p[redacted]"],
+    ["psql\0postgresql://me:hunter2@db/shop", "psql postgresql://[redacted]@db/shop"],
+    ["ldapsearch\0-x\0-w\0hunter2", "ldapsearch -x -w [redacted]"],
+    ["keytool\0-storepass\0hunter2", "keytool -storepass [redacted]"],
+    ["app\0--password\0hunter 2\0next", "app --password [redacted] next"],
+    ["java\0-Dpassword=hunter 2\0Main", "java -Dpassword=[redacted] Main"],
+    ["ssh\0-p\x0022\0host", "ssh -p 22 host"],
+    ["postgres\0-p5432", "postgres -p5432"],
+  ])("a secret behind a flag that does not name one: %j", (text, expected) => {
+    expect(parseCommandLine(text).join(" ")).toBe(expected);
+  });
 });
