@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { errorCode } from "@trawler/plugin-api";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { DEFAULT_SETTINGS } from "../src/instance/settings.ts";
@@ -84,4 +85,22 @@ test("instances sort by time, may be labels, and are found by their beginning", 
     }
     expect(code).toBe("TRAWLER_CONFIG_INVALID");
   }
+});
+
+test("P15: what became of objects is gathered, in order with the log, and kept where it cannot be written yet", () => {
+  const instance = newInstance(Date.now());
+  using journal = Journal.create(path, runOf(instance), [itemOf({ index: 0 })], sealed);
+  using other = new DatabaseSync(join(path, `${instance}.journal`), { timeout: 0 });
+  journal.writeItem(itemOf({ index: 0, status: "creating" }), { time: "1", text: "creating" });
+  journal.writeItem(itemOf({ index: 0, status: "created" }), { time: "2", text: "created" });
+  journal.writeLog({ time: "3", text: "after it" });
+  expect(journal.log.map(({ text }) => text)).toEqual(["creating", "created", "after it"]);
+  other.exec("CREATE TRIGGER full BEFORE INSERT ON log BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
+  journal.writeItem(itemOf({ index: 0, status: "rolledBack" }), { time: "4", text: "rolled back" });
+  expect(() => journal.flush()).toThrow("the disk is full");
+  other.exec("DROP TRIGGER full");
+  expect(journal.items.map(({ status }) => status)).toEqual(["rolledBack"]);
+  expect(journal.events(3, 10).map(({ text, object }) => [text, object?.status])).toEqual([
+    ["rolled back", "rolledBack"],
+  ]);
 });

@@ -36,6 +36,29 @@ test("P14: with keepGoing the others are created all the same", async () => {
   expect(statesOf(report)).toEqual(["c1: failed", "c2: created", "c3: created"]);
 });
 
+test("P15: the journal says what a request may do before it is sent, and what came of it when the run is over", async () => {
+  await using running = await Running.open();
+  const { fake, folder } = running;
+  const instance = await running.begin(templateOf(numbered(20)), { parallel: 4 });
+  const before: string[] = [];
+  fake.gate = (name) => {
+    // As another process would find it if this one ended now.
+    using journal = folder.open(instance, true);
+    before.push(`${name}: ${journal.items.find((item) => item.name === name)?.status}`);
+    return undefined;
+  };
+  const report = await running.work(instance);
+  expect(before.toSorted()).toEqual(
+    names(20)
+      .map((name) => `${name}: creating`)
+      .toSorted(),
+  );
+  using journal = folder.open(instance, true);
+  expect(journal.items).toEqual(report.objects);
+  const told = journal.log.filter(({ text }) => text.endsWith(": created"));
+  expect(told).toHaveLength(20);
+});
+
 test("P16: of two objects that one generated name came to, the older is kept and the other removed by its uid", async () => {
   await using running = await Running.open();
   const { fake } = running;

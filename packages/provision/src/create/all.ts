@@ -23,6 +23,8 @@ export async function createAll(context: Context, resumed: boolean, deadline: Ab
   let failed = false;
   const stopped = (): boolean => halt.aborted || (failed && !keepGoing);
   for (const wave of inWaves(context.items.filter(isMissing))) {
+    // From here on, whoever resumes the run looks for each of them: none is created twice, and none is forgotten.
+    context.intend(wave);
     await parallel(
       wave,
       limit,

@@ -40,7 +40,6 @@ export async function createOne(context: Context, index: number, unsure: boolean
     if (halt.aborted) return fail(last ?? stopped(context));
     if (tries++ >= TRIES) return fail(last ?? ownError("Timeout", "the server did not answer"));
     const { type, namespace, attempts, deferred } = context.item(index);
-    // The intent comes before its request: whoever resumes the run looks for the object.
     context.set(index, { status: "creating", startedAt, error: null, attempts: attempts + 1 });
     const outcome = await cluster.create(type, namespace, body);
     if (outcome.ok) return created(context, index, metadataOf(outcome.object));

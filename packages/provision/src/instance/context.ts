@@ -29,7 +29,7 @@ export interface ContextOptions {
   readonly inventory?: Inventory | null;
 }
 
-/** One run at work: what is known of it, and the only way to change that. Every change is in the journal first. */
+/** One run at work: what is known of it, and the only way to change that. What may be changed is in the journal first. */
 export class Context {
   readonly cluster: Cluster;
   readonly journal: Journal;
@@ -76,6 +76,12 @@ export class Context {
 
   now(): string {
     return new Date(this.clock.now()).toISOString();
+  }
+
+  /** Requests to create these objects are about to be sent: the journal has that when it returns. */
+  intend(items: readonly Item[]): void {
+    this.#halt?.throwIfAborted();
+    this.journal.intend(items.map(({ index }) => ({ ...this.item(index), status: "creating" })));
   }
 
   set(index: number, change: Partial<Item>): void {

@@ -33,11 +33,17 @@ export interface JournalEvent extends LogLine, LogData {
   readonly id: number;
 }
 
+/** Milliseconds in which what became of objects is gathered, to be written at once. */
+const GATHER = 5;
+/** Changes that are gathered at most. */
+const MOST_GATHERED = 256;
+
 /**
- * The record of one run: a SQLite file that says before each request what it may change and after it what it did.
+ * The record of one run: a SQLite file that says before requests what they may change and after them what they did.
  *
- * Each write survives the end of the process. A loss of power may take the last ones: nothing depends on them, as every
- * object that is not known to be there or not to be there is looked for by its marks.
+ * What is intended is in the file before its request is sent. What came of it follows within milliseconds, together with
+ * others: the end of the process may take it, and a loss of power more than that. Nothing depends on it, as every object
+ * that is not known to be there or not to be there is looked for by its marks.
  *
  * Bodies and secret values are encrypted with a key in a file beside it, which is removed when the run is over.
  */
@@ -46,6 +52,10 @@ export class Journal implements Disposable {
   readonly #keyFile: string;
   /** Those that are run for each change. */
   readonly #statements = new Map<string, StatementSync>();
+  /** What is not written yet: objects as they are now, and lines with the objects as they were then. */
+  readonly #items = new Map<number, Item>();
+  readonly #lines: (LogLine & { readonly item: Item })[] = [];
+  #timer: NodeJS.Timeout | null = null;
 
   private constructor(database: DatabaseSync, keyFile: string) {
     this.#database = database;
@@ -58,7 +68,9 @@ export class Journal implements Disposable {
     const key = newKey();
     writeFileSync(keyFile, key, { mode: 0o600, flag: "wx", flush: true });
     const database = open(fileOf(folder, run.instance), false);
+    // Until the file has its form there is nothing in it to go back to.
     database.exec(`
+      PRAGMA journal_mode = MEMORY;
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
       BEGIN;
@@ -85,17 +97,20 @@ export class Journal implements Disposable {
   }
 
   get items(): readonly Item[] {
+    this.flush();
     const rows = this.#database.prepare("SELECT value FROM object ORDER BY id").all();
     return rows.map(({ value }) => JSON.parse(String(value)));
   }
 
   get log(): readonly LogLine[] {
+    this.flush();
     const rows = this.#database.prepare("SELECT time, text FROM log ORDER BY id").all();
     return rows.map(({ time, text }) => ({ time: String(time), text: String(text) }));
   }
 
   /** Up to `limit` events behind the one of this id, oldest first. */
   events(after: number, limit: number): readonly JournalEvent[] {
+    this.flush();
     const select = this.#database.prepare("SELECT id, time, text, data FROM log WHERE id > ? ORDER BY id LIMIT ?");
     return select.all(after, limit).map(({ id, time, text, data }) => {
       const more: LogData = JSON.parse(String(data));
@@ -105,6 +120,7 @@ export class Journal implements Disposable {
 
   /** The id of the last event; 0 where there is none. */
   get lastEvent(): number {
+    this.flush();
     return Number(this.#database.prepare("SELECT max(id) AS id FROM log").get()?.["id"] ?? 0);
   }
 
@@ -133,27 +149,58 @@ export class Journal implements Disposable {
   }
 
   writeRun(run: Run): void {
+    this.flush();
     this.#database.prepare("UPDATE run SET value = ?").run(JSON.stringify(run));
   }
 
-  /** `line`: what the log says of the change; written with it, or not at all. */
+  /** Requests for these objects are about to be sent. In the file when it returns. */
+  intend(items: readonly Item[]): void {
+    for (const item of items) this.#items.set(item.index, item);
+    this.flush();
+  }
+
+  /** What became of an object, and what the log says of it: written within milliseconds, both or neither. */
   writeItem(item: Item, line: LogLine | null = null): void {
+    this.#items.set(item.index, item);
+    if (line !== null) this.#lines.push({ ...line, item });
+    if (this.#lines.length >= MOST_GATHERED) this.flush();
+    else this.#timer ??= setTimeout(() => this.#flushLater(), GATHER);
+  }
+
+  writeLog(line: LogLine, data: LogData = {}): void {
+    this.flush();
+    this.#insertLine(line, JSON.stringify(data));
+  }
+
+  /** Writes what was gathered. Where that throws, it stays for the next time. */
+  flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.#items.size === 0) return;
     const update = this.#statement("UPDATE object SET value = ? WHERE id = ?");
-    if (line === null) return void update.run(JSON.stringify(item), item.index);
     this.#statement("BEGIN IMMEDIATE").run();
     try {
-      update.run(JSON.stringify(item), item.index);
-      this.writeLog(line, { object: item });
+      for (const item of this.#items.values()) update.run(JSON.stringify(item), item.index);
+      for (const { item, ...line } of this.#lines) this.#insertLine(line, JSON.stringify({ object: item }));
       this.#statement("COMMIT").run();
     } catch (error) {
       this.#statement("ROLLBACK").run();
       throw error;
     }
+    this.#items.clear();
+    this.#lines.length = 0;
   }
 
-  writeLog({ time, text }: LogLine, data: LogData = {}): void {
-    const insert = this.#statement("INSERT INTO log (time, text, data) VALUES (?, ?, ?)");
-    insert.run(time, text, JSON.stringify(data));
+  #flushLater(): void {
+    try {
+      this.flush();
+    } catch {
+      // It is kept: the next write is one of the run's own, and tells.
+    }
+  }
+
+  #insertLine({ time, text }: LogLine, data: string): void {
+    this.#statement("INSERT INTO log (time, text, data) VALUES (?, ?, ?)").run(time, text, data);
   }
 
   #statement(sql: string): StatementSync {
@@ -164,6 +211,7 @@ export class Journal implements Disposable {
 
   /** Destroys what was encrypted. */
   forget(): void {
+    this.flush();
     rmSync(this.#keyFile, { force: true });
     this.#database.exec("UPDATE run SET sealed = NULL");
   }
@@ -173,7 +221,11 @@ export class Journal implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#database.close();
+    try {
+      this.flush();
+    } finally {
+      this.#database.close();
+    }
   }
 }
 
