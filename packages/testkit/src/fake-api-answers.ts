@@ -7,6 +7,12 @@ export function fakeStatus(code: number, reason: string, message: string): FakeO
   return { kind: "Status", apiVersion: "v1", metadata, status: "Failure", message, reason, code };
 }
 
+/** An object of nothing but a version, as a bookmark carries it. */
+export function bookmarkOf(version: bigint, annotations?: Readonly<Record<string, string>>): object {
+  const metadata = { resourceVersion: String(version), creationTimestamp: null, ...(annotations && { annotations }) };
+  return { kind: "Pod", apiVersion: "v1", metadata, spec: { containers: null }, status: {} };
+}
+
 export function parseRequest(incoming: IncomingMessage, collections: ReadonlyMap<string, unknown>): FakeRequest {
   const url = new URL(incoming.url ?? "/", "http://fake");
   const collection = collections.has(url.pathname) || url.pathname.endsWith("/pods");

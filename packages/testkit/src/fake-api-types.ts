@@ -52,6 +52,8 @@ export interface FakeApi extends AsyncDisposable {
   readonly openWatches: number;
   resourceVersion: bigint;
   token: string | null;
+  /** What becomes of `sendInitialEvents`: a list as a stream, 422 as of a server without it, or one that never ends. */
+  streamingList: "served" | "refused" | "endless";
   /** Asked for each request first; undefined = the model answers. */
   fault: ((request: FakeRequest) => FakeAnswer | undefined) | null;
   /** Adds or changes an object, gives it a version and tells the watchers. */

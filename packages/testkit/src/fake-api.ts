@@ -1,7 +1,16 @@
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { Socket } from "node:net";
-import { fakeStatus, json, misbehave, parseRequest, selected, streamOf, withVersion } from "./fake-api-answers.ts";
+import {
+  bookmarkOf,
+  fakeStatus,
+  json,
+  misbehave,
+  parseRequest,
+  selected,
+  streamOf,
+  withVersion,
+} from "./fake-api-answers.ts";
 import type { FakeApi, FakeApiOptions, FakeObject, FakeRequest, FakeStream } from "./fake-api-types.ts";
 
 export { fakeStatus } from "./fake-api-answers.ts";
@@ -54,7 +63,29 @@ export async function fakeApi(options: FakeApiOptions = {}): Promise<FakeApi> {
     json(response, 200, { kind: "List", apiVersion: "v1", metadata, items: all.slice(offset, end) });
   };
 
+  /** All that exists, then the bookmark that says so, then a watch like any other. */
+  const answerStreamingList = (request: FakeRequest, response: ServerResponse): void => {
+    if (api.streamingList === "refused") {
+      const message = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
+      json(response, 422, fakeStatus(422, "Invalid", message));
+      return;
+    }
+    const stream = streamOf(response);
+    const watcher = { collection: request.path, query: request.query, stream };
+    for (const object of collections.get(request.path)?.values() ?? []) {
+      if (selected(object, request.query)) stream.event("ADDED", object);
+    }
+    const annotations = { "k8s.io/initial-events-end": "true" };
+    if (api.streamingList === "served") stream.event("BOOKMARK", bookmarkOf(api.resourceVersion, annotations));
+    watchers.add(watcher);
+    response.on("close", () => watchers.delete(watcher));
+  };
+
   const answerWatch = (request: FakeRequest, response: ServerResponse): void => {
+    if (request.query.get("sendInitialEvents") === "true") {
+      answerStreamingList(request, response);
+      return;
+    }
     const from = BigInt(request.query.get("resourceVersion") ?? "0");
     if (from < compacted) {
       json(response, 410, fakeStatus(410, "Expired", "too old resource version"));
@@ -104,6 +135,7 @@ export async function fakeApi(options: FakeApiOptions = {}): Promise<FakeApi> {
     },
     resourceVersion: options.resourceVersion ?? 100n,
     token: options.token ?? null,
+    streamingList: "served",
     fault: null,
     put: (collection, object) => {
       const objects = collections.get(collection) ?? new Map<string, FakeObject>();
@@ -128,13 +160,7 @@ export async function fakeApi(options: FakeApiOptions = {}): Promise<FakeApi> {
     },
     bookmark: () => {
       for (const { stream } of watchers) {
-        stream.event("BOOKMARK", {
-          kind: "Pod",
-          apiVersion: "v1",
-          metadata: { resourceVersion: String(api.resourceVersion), creationTimestamp: null },
-          spec: { containers: null },
-          status: {},
-        });
+        stream.event("BOOKMARK", bookmarkOf(api.resourceVersion));
       }
     },
     compact: () => {

@@ -6,7 +6,7 @@ type Entries<T> = ReadonlyMap<string, Entry<T>>;
 /** A list that takes away more than this many, and more than half, is read twice. */
 const MASS_DELETION = 50;
 
-export function isMassDeletion<T>(known: Entries<T>, list: Entries<T>): boolean {
+export function isMassDeletion<T>(known: Entries<T>, list: ReadonlySet<string>): boolean {
   if (known.size <= MASS_DELETION || list.size > known.size / 2) return false;
   let gone = 0;
   for (const uid of known.keys()) if (!list.has(uid)) gone += 1;

@@ -1,17 +1,22 @@
 import { errorCode, TrawlerError } from "@trawler/plugin-api";
 import { isExpired, isRecord } from "../api/errors.ts";
 import { type AnswerRoom, wholeAnswer } from "../api/whole.ts";
-import { objectMeta, parseListPage } from "./event.ts";
+import { objectMeta, parseListPage, type WatchEvent } from "./event.ts";
 import { type ScannedObject, scanListPage } from "./scan.ts";
 import type { Entry } from "./store.ts";
 import type { ReflectorOptions } from "./types.ts";
 
-/** Told of each page as it arrives; a throw ends the list. */
-export type PageListener<T> = (resourceVersion: string, entries: ReadonlyMap<string, Entry<T>>) => void;
+/** Told of each page as it arrives, and of the list's version where that is known already; a throw ends the list. */
+export type PageListener<T> = (resourceVersion: string | null, entries: ReadonlyMap<string, Entry<T>>) => void;
 
 export interface CompleteList<T> {
   readonly resourceVersion: string;
+  /** All of its UIDs. */
+  readonly present: ReadonlySet<string>;
+  /** Empty with `byPage`: the pages were told. */
   readonly entries: ReadonlyMap<string, Entry<T>>;
+  /** Deletions that came with it, not told yet. */
+  readonly ended: readonly WatchEvent[];
   readonly pages: number;
   readonly malformed: number;
 }
@@ -49,6 +54,7 @@ async function listOnce<T>(
 ): Promise<CompleteList<T>> {
   const what = `list ${options.resource}`;
   const entries = new Map<string, Entry<T>>();
+  const present = new Set<string>();
   let version: string | null = null;
   let next: string | null = null;
   let pages = 0;
@@ -82,10 +88,13 @@ async function listOnce<T>(
       else read.set(item.uid, item.entry);
     }
     onPage?.(version, read);
-    for (const [uid, entry] of read) entries.set(uid, entry);
+    for (const [uid, entry] of read) {
+      present.add(uid);
+      if (options.byPage !== true) entries.set(uid, entry);
+    }
     await whenRoom(options.room, signal);
   } while (next !== null);
-  return { resourceVersion: version, entries, pages, malformed };
+  return { resourceVersion: version, present, entries, pages, malformed, ended: [] };
 }
 
 type PageRequest = Parameters<typeof wholeAnswer>[1];

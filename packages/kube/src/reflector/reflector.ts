@@ -5,8 +5,9 @@ import { createBackoff } from "./backoff.ts";
 import { driftOf, isMassDeletion } from "./compare.ts";
 import type { WatchEvent } from "./event.ts";
 import { guardHandler } from "./guard.ts";
-import { type CompleteList, listAll, readObject, readScanned } from "./list.ts";
+import { type CompleteList, readObject, readScanned } from "./list.ts";
 import { createStore, type Entry } from "./store.ts";
+import { createLister } from "./streaming.ts";
 import type { Away, Evidence, ListReason, Reflector, ReflectorOptions, RestartReason } from "./types.ts";
 import { compareVersions, laterVersion } from "./version.ts";
 import { asTrawlerError, type WatchEnd, watchFrom } from "./watch.ts";
@@ -35,6 +36,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     stop.abort();
   });
   const store = createStore(handler, options.handler.removedUnseen !== undefined);
+  const lister = createLister(options, clock);
   for (const { uid, resourceVersion, value } of options.known ?? []) {
     store.recall(uid, { version: resourceVersion, value });
   }
@@ -79,8 +81,8 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     handler.epoch(epoch);
   };
 
-  const takeItems = (version: string, entries: ReadonlyMap<string, Entry<T>>): void => {
-    begin(version);
+  const takeItems = (version: string | null, entries: ReadonlyMap<string, Entry<T>>): void => {
+    if (version !== null) begin(version);
     const now = clock.now();
     for (const [uid, entry] of entries) {
       if (store.item(uid, entry, now, trusted) === "stale") odd.staleIgnored += 1;
@@ -92,8 +94,9 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     const from = lastContact;
     // What a safety list shows of the time before our position, the watch should have told.
     const told = reason === "safety" ? position : null;
-    let list = await read(signal, told);
-    if (isMassDeletion(store.entries, list.entries)) list = await read(signal, told);
+    // What a stream says is told before its version is known: a server that is older than we is asked for pages.
+    let list = await read(reason !== "safety" && staleInRow === 0, signal, told);
+    if (isMassDeletion(store.entries, list.present)) list = await read(false, signal, told);
     begin(list.resourceVersion);
     staleInRow = 0;
     const now = clock.now();
@@ -104,7 +107,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
       notAfter: now,
       resourceVersion: list.resourceVersion,
     };
-    if (options.byPage === true) store.removeAbsent(list.entries, evidence);
+    if (options.byPage === true) store.removeAbsent(list.present, evidence);
     else odd.staleIgnored += store.replace(list.entries, now, evidence, trusted);
     position = list.resourceVersion;
     lastContact = now;
@@ -113,6 +116,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     const taken = reason;
     reason = "expired";
     handler.listed({ reason: taken, resourceVersion: list.resourceVersion, fromVersion, from, to: now });
+    for (const event of list.ended) take(event);
     becomeSynced();
   };
 
@@ -122,9 +126,9 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     handler.synced();
   };
 
-  const read = async (signal: AbortSignal, told: string | null): Promise<CompleteList<T>> => {
+  const read = async (streamed: boolean, signal: AbortSignal, told: string | null): Promise<CompleteList<T>> => {
     count.lists += 1;
-    const list = await listAll(options, signal, (version, entries) => {
+    const list = await lister.read(streamed, signal, (version, entries) => {
       if (told !== null) odd.drift += driftOf(store.entries, entries, told);
       if (options.byPage === true) takeItems(version, entries);
     });
@@ -266,6 +270,8 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
       resourceVersion: position,
       objects: store.entries.size,
       ...count,
+      streamedLists: lister.counts().streamed,
+      refusedStreams: lister.counts().refused,
       restarts: { ...restarts },
       ...odd,
       epoch,

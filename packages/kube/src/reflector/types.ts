@@ -89,6 +89,9 @@ export interface ReflectorSnapshot {
   readonly objects: number;
   readonly lists: number;
   readonly listPages: number;
+  /** Lists that came as a stream, and those that the server did not give, or not whole, as one. */
+  readonly streamedLists: number;
+  readonly refusedStreams: number;
   readonly watches: number;
   /** Watches that were begun anew, by cause. */
   readonly restarts: Readonly<Record<RestartReason, number>>;
@@ -131,6 +134,11 @@ export interface ReflectorOptions<T> {
   readonly sleep?: Sleep;
   /** Objects a page; default 500. */
   readonly pageSize?: number;
+  /**
+   * `auto`: ask for the first list, and for one after a gap, as a stream; in pages where the server does not give it,
+   * and then for an hour. Default `off`.
+   */
+  readonly streamingList?: "auto" | "off";
   /** Seconds that the server is asked to keep a watch open, from and to; default 300 to 600. */
   readonly watchSeconds?: readonly [number, number];
   /** Milliseconds without a byte after which a watch is held for dead; default 90,000 (bookmarks come each 60 s). */

@@ -80,13 +80,14 @@ export async function watchFrom<T>(
   }
 }
 
-function understand(line: Buffer, raw: boolean): WatchEvent | null {
+/** One line as an event; null where it is none. With `raw` objects are not parsed. */
+export function understand(line: Buffer, raw: boolean): WatchEvent | null {
   const scanned = raw ? scanWatchLine(line) : null;
   return scanned === null ? parseWatchEvent(line.toString("utf8")) : { type: scanned.type, ...scanned.object };
 }
 
 /** Only where bytes are kept: whoever asks for objects has no use for a name alone. */
-function identify({ head }: CutLine, raw: boolean): WatchEvent | null {
+export function identify({ head }: CutLine, raw: boolean): WatchEvent | null {
   const scanned = raw ? scanCutLine(head) : null;
   return scanned === null ? null : { type: scanned.type, ...scanned.object };
 }
