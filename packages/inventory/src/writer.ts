@@ -1,10 +1,10 @@
 import type { DurableQueue } from "./queue/queue.ts";
 import type { Retention } from "./store/store.ts";
+import type { StoreTarget } from "./store/target.ts";
 
 export interface WriterOptions {
   readonly queue: DurableQueue;
-  /** Path of the store's file. */
-  readonly store: string;
+  readonly store: StoreTarget;
   readonly cluster: string;
   /** The right to write (a count of Lease transitions); a store that has seen a higher one refuses. Default 0. */
   readonly token?: number;

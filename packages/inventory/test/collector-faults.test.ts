@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { createKindReader } from "../src/collector/reader.ts";
 import { type InventoryEvent, kindSpec, STORE_FILE } from "../src/index.ts";
 import { bench, known, lists, PODS, pod, until, watches } from "./collector-harness.ts";
-import { ledger, object } from "./harness.ts";
+import { object, sqliteLedger } from "./harness.ts";
 
 const EVENTS = "/api/v1/events";
 const JOBS = "/apis/batch/v1/jobs";
@@ -274,12 +274,12 @@ describe("B24: what is found for a gap", () => {
   });
 
   test("what the watch shows later of such a pod is believed", async () => {
-    using file = ledger();
+    await using file = await sqliteLedger();
     const told = { kind: "Pod", uid: "x", namespace: "shop", name: "x", node: null, reasons: [] } as const;
     const common = { epoch: 0, receivedAt: 5, notBefore: 1, notAfter: 4 };
-    file.apply({ type: "evidence", stream: "events", ...told, ...common });
-    file.apply(object("added", "x", 7), { type: "evidence", stream: "events", ...told, ...common });
-    expect(file.store.show("x")[0]).toMatchObject({ end: null, phase: "Running" });
+    await file.apply({ type: "evidence", stream: "events", ...told, ...common });
+    await file.apply(object("added", "x", 7), { type: "evidence", stream: "events", ...told, ...common });
+    expect((await file.store.show("x"))[0]).toMatchObject({ end: null, phase: "Running" });
   });
 
   test("a role that may not read Events says so in the gap", async () => {

@@ -105,29 +105,46 @@ export function absent(uid: string, version: number | string, from: number, to: 
   };
 }
 
-export interface Ledger extends Disposable {
+export interface Ledger extends AsyncDisposable {
   readonly store: Store;
   /** Applies events as one batch, in order. */
-  apply(...events: readonly InventoryEvent[]): void;
+  apply(...events: readonly InventoryEvent[]): Promise<void>;
+  /** As a restart does. */
+  reopen(): Promise<void>;
 }
 
-/** A store on disk that is given batches directly. */
-export function ledger(): Ledger {
-  const place = folder();
-  const store = openStore(place.file("store.db"), "test");
+/** An empty store that is given batches directly. */
+export type OpenLedger = () => Promise<Ledger>;
+
+export async function makeLedger(open: () => Promise<Store>, end: () => void): Promise<Ledger> {
+  let store = await open();
   let sequence = 0;
   return {
-    store,
-    apply: (...events) => {
+    get store() {
+      return store;
+    },
+    apply: async (...events) => {
       const queued: QueuedEvent[] = events.map((event) => {
         sequence += 1;
         return { sequence, event };
       });
-      store.apply({ queue: "q", events: queued, token: 0 });
+      await store.apply({ queue: "q", events: queued, token: 0 });
     },
-    [Symbol.dispose]: () => {
-      store[Symbol.dispose]();
-      place[Symbol.dispose]();
+    reopen: async () => {
+      await store[Symbol.asyncDispose]();
+      store = await open();
+    },
+    [Symbol.asyncDispose]: async () => {
+      await store[Symbol.asyncDispose]();
+      end();
     },
   };
+}
+
+export function sqliteLedger(): Promise<Ledger> {
+  const place = folder();
+  return makeLedger(
+    async () => openStore(place.file("store.db"), "test"),
+    () => place[Symbol.dispose](),
+  );
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseDuration } from "@trawler/config";
-import { type InventoryQuery, openStoreReader, STORE_FILE, type StoreReader } from "@trawler/inventory";
+import { type InventoryQuery, openAnyReader, STORE_FILE, type StoreReader } from "@trawler/inventory";
 import { isRecord } from "@trawler/kube";
 import { TrawlerError } from "@trawler/plugin-api";
 import { COLOURS, type Paint, PLAIN } from "../plan.ts";
@@ -29,8 +29,8 @@ export interface QueryOptions extends CommonOptions {
 export async function inventoryQuery(options: QueryOptions, world: World): Promise<number> {
   const query = queryOf(options, world.clock.now());
   const { reader } = await openInventory(options, world);
-  using store = reader;
-  const answer = store.query(query);
+  await using store = reader;
+  const answer = await store.query(query);
   const now = world.clock.now();
   const text =
     options.output === "json"
@@ -94,8 +94,8 @@ export async function inventoryGaps(
   world: World,
 ): Promise<number> {
   const { reader } = await openInventory(options, world);
-  using store = reader;
-  const gaps = store.gaps();
+  await using store = reader;
+  const gaps = await store.gaps();
   await world.stdout.write(
     options.output === "json" ? `${JSON.stringify(gaps, null, 2)}\n` : formatGaps(gaps, paint(world)),
   );
@@ -109,8 +109,8 @@ export async function inventoryChanges(
 ): Promise<number> {
   const limit = options.limit === undefined ? 1_000 : countOf("--limit", options.limit);
   const { reader } = await openInventory(options, world);
-  using store = reader;
-  const { entries } = store.feed(options.since ?? null, limit);
+  await using store = reader;
+  const { entries } = await store.feed(options.since ?? null, limit);
   await world.stdout.write(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
   return 0;
 }
@@ -121,8 +121,8 @@ export async function inventoryStatus(
   world: World,
 ): Promise<number> {
   const { reader, settings } = await openInventory(options, world);
-  using store = reader;
-  const stored = store.status();
+  await using store = reader;
+  const stored = await store.status();
   const answer = await askCollector(settings.folder, "GET", "/v1/status");
   const running = answer !== null && isRecord(answer.body) ? answer.body : null;
   const unready = running === null ? "no collector runs here" : running["unready"];
@@ -186,8 +186,8 @@ export async function inventoryPurge(
     throw usage("the collector purges by itself, as retention says; see what it would take away with --dry-run");
   }
   const { reader, settings } = await openInventory(options, world);
-  using store = reader;
-  const count = store.purgeable(settings.retention, world.clock.now());
+  await using store = reader;
+  const count = await store.purgeable(settings.retention, world.clock.now());
   const { days, rows } = settings.retention;
   await world.stdout.write(`${count} records of gone objects are older than ${days} days or beyond ${rows} rows.\n`);
   return 0;
@@ -198,6 +198,7 @@ export async function openInventory(
   world: World,
 ): Promise<{ readonly reader: StoreReader; readonly settings: InventorySettings }> {
   const settings = await inventorySettings(options, world);
+  if (settings.postgresql !== null) return { reader: await openAnyReader(settings.postgresql), settings };
   const file = join(settings.folder, STORE_FILE);
   if (!existsSync(file)) {
     throw new TrawlerError(
@@ -205,7 +206,7 @@ export async function openInventory(
       `there is no inventory in ${settings.folder}: start one with trawl inventory run, or name its folder: --set state.folder=/path`,
     );
   }
-  return { reader: openStoreReader(file), settings };
+  return { reader: await openAnyReader(file), settings };
 }
 
 export function paint({ stdout }: World): Paint {

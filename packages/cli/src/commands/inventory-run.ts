@@ -10,6 +10,7 @@ import {
   makeKafka,
   openCollector,
   type Publisher,
+  parsePostgresqlUrl,
 } from "@trawler/inventory";
 import {
   type ApiClient,
@@ -65,6 +66,7 @@ export async function inventoryRun(options: CommonOptions, world: World): Promis
       from: target.origin,
       kinds: settings.kinds.map(({ stream }) => stream),
       folder: settings.folder,
+      ...(settings.postgresql !== null && { store: parsePostgresqlUrl(settings.postgresql.url).shown }),
       health: `http://${address}:${health.port}`,
     },
     `Trawler ${VERSION} inventory`,
@@ -110,6 +112,7 @@ async function collect({ settings, client, log, world, metrics, show }: Running,
       log,
       cluster,
       folder,
+      ...(settings.postgresql !== null && { postgresql: settings.postgresql }),
       kinds: settings.kinds,
       token,
       flushMilliseconds: writer.every,

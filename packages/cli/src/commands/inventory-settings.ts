@@ -6,6 +6,8 @@ import {
   type KindName,
   type KindSpec,
   kindSpec,
+  type PostgresqlSettings,
+  parsePostgresqlUrl,
   type Retention,
 } from "@trawler/inventory";
 import * as z from "zod";
@@ -64,6 +66,41 @@ const schema: z.ZodType<SettingsText> = z.strictObject({
     })
     .prefault({})
     .describe("What is kept on disk."),
+  store: z
+    .discriminatedUnion("kind", [
+      z.strictObject({ kind: z.literal("sqlite").describe("One file in the state folder.") }),
+      z.strictObject({
+        kind: z
+          .literal("postgresql")
+          .describe("A PostgreSQL data base: several readers, and two replicas without a common volume."),
+        url: z
+          .string()
+          .min(1)
+          .meta({ "x-secret": true, writeOnly: true, format: "password" })
+          .describe("postgresql://user@host:5432/database; with a password write ${env:…} or ${file:…} here."),
+        passwordFile: z.string().min(1).optional().describe("Path of a file with the password, read at each connect."),
+        schema: z
+          .string()
+          .regex(/^[a-z_][a-z0-9_]{0,62}$/, "a name of small letters, digits and underscore")
+          .refine((name) => !/^pg_/.test(name), { message: "names that begin with pg_ are PostgreSQL's own" })
+          .default("trawler_inventory")
+          .describe("Schema that holds the tables; each cluster needs its own."),
+        tls: z
+          .strictObject({
+            ca: z
+              .string()
+              .optional()
+              .describe("Path of the CA certificates (PEM); the usual ones where it is not set."),
+            certificate: z.string().optional().describe("Path of the client's certificate (PEM)."),
+            key: z.string().optional().describe("Path of the client's key (PEM)."),
+            serverName: z.string().optional().describe("Name that the server's certificate must carry."),
+          })
+          .optional()
+          .describe("Speak TLS, and check the server's certificate."),
+      }),
+    ])
+    .default({ kind: "sqlite" })
+    .describe("Where the records are kept."),
   http: z
     .strictObject({
       address: z.string().min(1).default("127.0.0.1").describe("Address of /healthz, /readyz and /metrics."),
@@ -133,6 +170,7 @@ interface SettingsText {
   readonly cluster: { readonly name: string };
   readonly api: { readonly kubeconfig?: string | undefined; readonly context?: string | undefined };
   readonly state: { readonly folder?: string | undefined };
+  readonly store: { readonly kind: "sqlite" } | ({ readonly kind: "postgresql" } & PostgresqlSettings);
   readonly http: { readonly address: string; readonly port: number };
   readonly log: { readonly level: LogLevel };
   readonly kinds: readonly KindName[];
@@ -154,6 +192,8 @@ export interface InventorySettings {
   readonly cluster: string;
   readonly api: SettingsText["api"];
   readonly folder: string;
+  /** Null = SQLite, in the folder. */
+  readonly postgresql: PostgresqlSettings | null;
   readonly http: SettingsText["http"];
   readonly log: SettingsText["log"];
   readonly kinds: readonly KindSpec[];
@@ -176,6 +216,7 @@ export async function inventorySettings(options: CommonOptions, world: World): P
     cluster: text.cluster.name,
     api,
     folder: text.state.folder ?? join(stateFolder(undefined, world.env, world.userId), "inventory"),
+    postgresql: postgresqlOf(text.store),
     http,
     log,
     kinds: [...BUILT_IN_KINDS.filter(({ stream }) => !named.has(stream)), ...own],
@@ -185,6 +226,14 @@ export async function inventorySettings(options: CommonOptions, world: World): P
     lease: lease === undefined ? null : { ...lease, duration: milliseconds(lease.duration) },
     kafka: text.kafka ?? null,
   };
+}
+
+/** Checks the address at once, not at the first connect. */
+function postgresqlOf(store: SettingsText["store"]): PostgresqlSettings | null {
+  if (store.kind === "sqlite") return null;
+  const { kind: _, ...postgresql } = store;
+  parsePostgresqlUrl(postgresql.url);
+  return postgresql;
 }
 
 /** The schema has checked them. */

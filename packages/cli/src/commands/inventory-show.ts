@@ -14,8 +14,8 @@ export async function inventoryShow(
   world: World,
 ): Promise<number> {
   const { reader, settings } = await openInventory(options, world);
-  using store = reader;
-  const records = store.show(uid);
+  await using store = reader;
+  const records = await store.show(uid);
   if (records.length === 0) {
     throw new TrawlerError("TRAWLER_UNSUPPORTED", `cluster ${settings.cluster} has no record of ${uid}`);
   }

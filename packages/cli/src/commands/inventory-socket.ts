@@ -26,8 +26,7 @@ export async function serveCollector(folder: string, collector: () => Collector 
       return;
     }
     if (url.pathname === "/v1/changes" && incoming.method === "GET" && running !== null) {
-      const { status, body } = changesOf(running, url.searchParams);
-      give(status, body);
+      changesOf(running, url.searchParams).then(({ status, body }) => give(status, body));
       return;
     }
     if (url.pathname !== "/v1/refresh" || incoming.method !== "POST") {
@@ -60,10 +59,10 @@ export async function serveCollector(folder: string, collector: () => Collector 
 const MOST_CHANGES = 1_000;
 
 /** `?since=CURSOR&limit=COUNT`; 410 for a cursor that has expired, with where to begin again. */
-function changesOf({ store }: Collector, parameters: URLSearchParams): { status: number; body: object } {
+async function changesOf({ store }: Collector, parameters: URLSearchParams): Promise<{ status: number; body: object }> {
   const limit = Math.min(Math.max(1, Math.trunc(Number(parameters.get("limit") ?? MOST_CHANGES)) || 1), MOST_CHANGES);
   try {
-    return { status: 200, body: store.feed(parameters.get("since"), limit) };
+    return { status: 200, body: await store.feed(parameters.get("since"), limit) };
   } catch (error) {
     const code = errorCode(error) ?? "UNKNOWN";
     const gone = code === "TRAWLER_GONE";

@@ -4,8 +4,9 @@ import { type Clock, errorMessage, type Logger, TrawlerError } from "@trawler/pl
 import type { GapEvent, InventoryEvent } from "../events.ts";
 import { openQueue } from "../queue/open.ts";
 import type { DurableQueue, QueueStatus } from "../queue/queue.ts";
-import { openStoreReader } from "../store/reader.ts";
-import type { Retention, StoreReader } from "../store/store.ts";
+import type { PostgresqlSettings } from "../store/postgresql/settings.ts";
+import type { Retention, SqliteStoreReader, StoreReader } from "../store/store.ts";
+import { openAnyReader } from "../store/target.ts";
 import { openWriter } from "../writer/open.ts";
 import type { Writer, WriterStatus } from "../writer.ts";
 import { searchGap } from "./evidence.ts";
@@ -24,8 +25,10 @@ export interface CollectorOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly cluster: string;
-  /** Holds queue and store; it exists. */
+  /** Holds the queue, and the store where that is SQLite; it exists. */
   readonly folder: string;
+  /** Absent = SQLite, in the folder. */
+  readonly postgresql?: PostgresqlSettings;
   readonly kinds: readonly KindSpec[];
   /** The right to write; 0 without a Lease. */
   readonly token: number;
@@ -51,8 +54,8 @@ export interface CollectorStatus {
 }
 
 /** Readers, queue and writer of one cluster. */
-export interface Collector extends AsyncDisposable {
-  readonly store: StoreReader;
+export interface Collector<S extends StoreReader = StoreReader> extends AsyncDisposable {
+  readonly store: S;
   readonly writer: Writer;
   readonly queue: DurableQueue;
   /** Until the signal aborts; rejects where it cannot go on, with TRAWLER_BUSY where another writer has taken over. */
@@ -66,15 +69,19 @@ export interface Collector extends AsyncDisposable {
 const LAG_LIMIT = 30;
 
 /** Opens queue and store, brings the store up to what the queue holds, and gets ready to go on from there. */
+export function openCollector(
+  options: CollectorOptions & { readonly postgresql?: never },
+): Promise<Collector<SqliteStoreReader>>;
+export function openCollector(options: CollectorOptions): Promise<Collector>;
 export async function openCollector(options: CollectorOptions): Promise<Collector> {
   await using stack = new AsyncDisposableStack();
   const { clock, folder, cluster } = options;
   const queue = stack.use(await openQueue({ file: join(folder, QUEUE_FILE), maxBytes: options.queueBytes }));
-  const storeFile = join(folder, STORE_FILE);
+  const target = options.postgresql ?? join(folder, STORE_FILE);
   const writer = stack.use(
     await openWriter({
       queue,
-      store: storeFile,
+      store: target,
       cluster,
       token: options.token,
       flushMilliseconds: options.flushMilliseconds,
@@ -85,7 +92,7 @@ export async function openCollector(options: CollectorOptions): Promise<Collecto
   );
   // What an earlier run had received and not applied comes first: only then the store tells where to go on.
   await writer.flush(queue.status().durable);
-  const store = stack.use(openStoreReader(storeFile));
+  const store = stack.use(await openAnyReader(target));
   const own = stack.move();
   const lag = createLagMeter(clock.monotonic, options.lag ?? null);
   writer.onApplied(({ applied }) => lag.applied(applied));
@@ -111,15 +118,16 @@ export async function openCollector(options: CollectorOptions): Promise<Collecto
     );
   };
 
-  const readers = options.kinds.map((spec): [KindSpec, KindReader] => {
-    const position = store.position(spec.stream);
+  const prepare = async (spec: KindSpec): Promise<[KindSpec, KindReader]> => {
+    const position = await store.position(spec.stream);
     const resume = position && {
       resourceVersion: position.resourceVersion,
       epoch: position.epoch,
       contactAt: position.receivedAt,
     };
+    const live = await store.known(spec.kind);
     const known = (function* () {
-      for (const one of store.known(spec.kind)) {
+      for (const one of live) {
         const value: Held = { ...one, payload: null };
         yield { ...one, value };
       }
@@ -129,7 +137,9 @@ export async function openCollector(options: CollectorOptions): Promise<Collecto
     const { client, tuning } = options;
     const reader = { client, clock, spec, resume, known, append, room, isFull, ...(tuning && { tuning }) };
     return [spec, createKindReader(reader)];
-  });
+  };
+  const readers: [KindSpec, KindReader][] = [];
+  for (const spec of options.kinds) readers.push(await prepare(spec));
 
   const watchWriter = (): void => {
     const { fault, faultCode } = writer.status();

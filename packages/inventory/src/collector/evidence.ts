@@ -34,7 +34,10 @@ export async function searchGap(options: SearchOptions, gap: GapEvent, signal: A
       const told = await unlessDenied(podsOfEvents(client, signal));
       // What was received before comes first.
       await append([]);
-      const unseen = [...(told ?? [])].filter(([uid]) => !options.isLive(uid) && !store.has("Pod", uid));
+      const unseen: [string, ToldPod][] = [];
+      for (const [uid, pod] of told ?? []) {
+        if (!options.isLive(uid) && !(await store.has("Pod", uid))) unseen.push([uid, pod]);
+      }
       await append(unseen.map(([uid, pod]) => evidenceEvent(uid, pod, gap, now())));
       const events = told === null ? "Events may not be read" : `unseen pods in Events: ${unseen.length}`;
       const jobs = (await unlessDenied(countsOfJobs(options, signal))) ?? "Jobs may not be read";
@@ -107,7 +110,8 @@ async function countsOfJobs({ client, store }: SearchOptions, signal: AbortSigna
       owner: { kind: "Job", name },
       between: [0, Number.MAX_SAFE_INTEGER],
     } as const;
-    const known = store.query(owned).records.filter(({ owners }) => owners[0]?.uid === uid).length;
+    const { records } = await store.query(owned);
+    const known = records.filter(({ owners }) => owners[0]?.uid === uid).length;
     if (known >= ended) continue;
     missing += ended - known;
     short.push(`${namespace}/${name}`);

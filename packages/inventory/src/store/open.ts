@@ -6,7 +6,7 @@ import { purgeStep } from "./purge.ts";
 import { createReader } from "./reader.ts";
 import { prepareSchema, readState, writeState } from "./schema.ts";
 import { prepareSide } from "./side.ts";
-import type { Applied, Batch, Store } from "./store.ts";
+import type { Applied, Batch, SqliteStore } from "./store.ts";
 import { prepareWorking } from "./working.ts";
 
 /** Takes three records of a usual pod; a smaller one would take one. */
@@ -14,10 +14,10 @@ const PAGE = 8192;
 const CACHE = 32 * 1024 * 1024;
 
 /** Events whose records are in memory at a time. */
-const PART = 500;
+export const PART = 500;
 
 /** Opens, or makes, the store of a cluster in one SQLite file. Synchronous: for a thread of its own. */
-export function openStore(file: string, cluster: string): Store {
+export function openStore(file: string, cluster: string): SqliteStore {
   const database = openForWriting(file, PAGE, CACHE);
   try {
     prepareSchema(database, cluster);
@@ -82,7 +82,7 @@ export function openStore(file: string, cluster: string): Store {
   };
 }
 
-function lastOf(events: readonly QueuedEvent[], uid: string): QueuedEvent {
+export function lastOf(events: readonly QueuedEvent[], uid: string): QueuedEvent {
   const found = events.findLast(({ event }) => "uid" in event && event.uid === uid) ?? events.at(-1);
   if (found === undefined) throw new TrawlerError("TRAWLER_LIMIT", "an empty batch");
   return found;

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { numberOf, textOf } from "../sqlite.ts";
 import { LIVE } from "./schema.ts";
 import type { InventoryQuery } from "./store.ts";
@@ -13,14 +13,31 @@ export interface Row {
 }
 
 const DEFAULT_LIMIT = 1000;
-const MOST = 100_000;
+export const MOST = 100_000;
 const COLUMNS = "id, body, started, ended, changed, (SELECT digest FROM details WHERE record = id) AS digest";
+
+export interface QueryText {
+  /** With `?` for each value. */
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+  readonly limit: number;
+}
 
 /** Finds records, the newest first. One more than the limit shows that there are further ones. */
 export function findRows(database: DatabaseSync, query: InventoryQuery): { rows: readonly Row[]; more: boolean } {
+  const { sql, values, limit } = queryText(query, COLUMNS);
+  const rows = database
+    .prepare(sql)
+    .all(...values)
+    .map(asRow);
+  return { rows: rows.slice(0, limit), more: rows.length > limit };
+}
+
+/** The question in SQL as both stores understand it. */
+export function queryText(query: InventoryQuery, columns: string): QueryText {
   const where: string[] = [];
-  const values: SQLInputValue[] = [];
-  const add = (condition: string, ...given: SQLInputValue[]): void => {
+  const values: (string | number)[] = [];
+  const add = (condition: string, ...given: readonly (string | number)[]): void => {
     where.push(condition);
     values.push(...given);
   };
@@ -37,17 +54,13 @@ export function findRows(database: DatabaseSync, query: InventoryQuery): { rows:
   if (query.after !== undefined) add("id < ?", query.after);
   const { owner } = query;
   if (owner !== undefined) {
-    add(`(owner_name = ? AND owner_kind = ? OR owner_uid IN owned)`, owner.name, owner.kind);
+    add(`(owner_name = ? AND owner_kind = ? OR owner_uid IN (SELECT uid FROM owned))`, owner.name, owner.kind);
   }
   const limit = Math.min(query.limit ?? DEFAULT_LIMIT, MOST);
   const chain = owner === undefined ? "" : OWNED;
-  const before: SQLInputValue[] = owner === undefined ? [] : [owner.name, owner.kind, owner.kind, owner.name];
-  const sql = `${chain} SELECT ${COLUMNS} FROM records WHERE ${where.join(" AND ")} ORDER BY id DESC LIMIT ?`;
-  const rows = database
-    .prepare(sql)
-    .all(...before, ...values, limit + 1)
-    .map(asRow);
-  return { rows: rows.slice(0, limit), more: rows.length > limit };
+  const before = owner === undefined ? [] : [owner.name, owner.kind, owner.kind, owner.name];
+  const sql = `${chain} SELECT ${columns} FROM records WHERE ${where.join(" AND ")} ORDER BY id DESC LIMIT ?`;
+  return { sql, values: [...before, ...values, limit + 1], limit };
 }
 
 /** UIDs below an owner: its own, and those of all that it owns directly or through others. */
@@ -56,7 +69,7 @@ const OWNED = `WITH RECURSIVE owned (uid) AS (
   UNION SELECT uid FROM records WHERE kind = ? AND name = ?
   UNION SELECT records.uid FROM records JOIN owned ON records.owner_uid = owned.uid)`;
 
-function asRow(row: Readonly<Record<string, unknown>>): Row {
+export function asRow(row: Readonly<Record<string, unknown>>): Row {
   return {
     id: numberOf(row["id"]),
     body: textOf(row["body"]) ?? "{}",

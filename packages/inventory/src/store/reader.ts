@@ -1,22 +1,20 @@
 import type { DatabaseSync } from "node:sqlite";
-import { isRecord } from "@trawler/kube";
-import { unpack } from "../compress.ts";
-import type { GapReason } from "../events.ts";
 import type { InventoryRecord, RecordDetail, RecordOwner } from "../record.ts";
-import { bytesOf, numberOf, openForReading, textOf } from "../sqlite.ts";
+import { numberOf, openForReading, textOf } from "../sqlite.ts";
+import { asGap, asPosition, isComplete, joinFigures, presentRows } from "./answers.ts";
 import { readFeed } from "./feed.ts";
 import { prepareLoading } from "./objects.ts";
 import { countPurgeable } from "./purge.ts";
 import { changedRows, findRows, type Row, rowsOf } from "./query.ts";
-import { asRecord, parseBody, parsePast } from "./rows.ts";
+import { parsePast } from "./rows.ts";
 import { checkSchema, LIVE, readState } from "./schema.ts";
-import type { Change, Gap, InventoryQuery, StoreReader, StreamPosition } from "./store.ts";
+import type { Change, Gap, SqliteStoreReader } from "./store.ts";
 
 /** Owners above the direct one. */
 const CHAIN = 4;
 
 /** Opens a store's file beside its writer. Errors: TRAWLER_UNAVAILABLE, TRAWLER_REFUSED. */
-export function openStoreReader(file: string): StoreReader {
+export function openStoreReader(file: string): SqliteStoreReader {
   const database = openForReading(file);
   try {
     return createReader(database, checkSchema(database, null));
@@ -26,7 +24,7 @@ export function openStoreReader(file: string): StoreReader {
   }
 }
 
-export function createReader(database: DatabaseSync, cluster: string): StoreReader {
+export function createReader(database: DatabaseSync, cluster: string): SqliteStoreReader {
   const gapsOf = (between?: readonly [number, number]): readonly Gap[] =>
     database
       .prepare("SELECT * FROM gaps WHERE ended >= ? AND began <= ? ORDER BY id")
@@ -61,19 +59,8 @@ export function createReader(database: DatabaseSync, cluster: string): StoreRead
   };
 
   const present = (rows: readonly Row[]): readonly InventoryRecord[] => {
-    const gaps = gapsOf();
     const seen = new Map<string, readonly RecordOwner[]>();
-    return rows.map((row) => {
-      const body = parseBody(row.body);
-      const met = gaps.filter((gap) => gap.kind === body.kind && gap.to >= row.started && gap.from <= row.ended);
-      const record = asRecord(
-        body,
-        cluster,
-        met.map(({ id }) => id),
-        row.digest,
-      );
-      return { ...record, owners: chain(record.owners, seen) };
-    });
+    return presentRows(rows, cluster, gapsOf(), (owners) => chain(owners, seen));
   };
 
   const loadDetails = database.prepare("SELECT past, block, place, digest FROM details WHERE record = ?");
@@ -83,33 +70,15 @@ export function createReader(database: DatabaseSync, cluster: string): StoreRead
   const detail = (row: Row, record: InventoryRecord): RecordDetail => {
     const details = loadDetails.get(row.id);
     const past = parsePast(textOf(details?.["past"]), record);
-    return { ...record, ...past, object: loadObject(details), figures: figures(record.uid) };
+    return { ...record, ...past, object: loadObject(details), figures: joinFigures(loadFigures.all(record.uid)) };
   };
-
-  /** The parts of a frame that was split, as one. */
-  const figures = (uid: string): Readonly<Record<string, unknown>> | null => {
-    const parts = loadFigures.all(uid).map((row) => parseFrame(bytesOf(row["frame"])));
-    const [first, ...rest] = parts.filter((part) => part !== null);
-    if (first === undefined || rest.length === 0) return first ?? null;
-    const containers = [first, ...rest].flatMap((part) =>
-      Array.isArray(part["containers"]) ? part["containers"] : [],
-    );
-    return { ...first, containers };
-  };
-
-  const position = (row: Readonly<Record<string, unknown>>): StreamPosition => ({
-    stream: textOf(row["stream"]) ?? "",
-    resourceVersion: textOf(row["version"]) ?? "",
-    epoch: numberOf(row["epoch"]),
-    receivedAt: numberOf(row["received"]),
-  });
 
   const changes = (after: number, limit: number): readonly Change[] => {
     const rows = changedRows(database, after, limit);
     return present(rows).map((record, index) => ({ cursor: rows[index]?.changed ?? after, record }));
   };
 
-  const reader: StoreReader = {
+  const reader: SqliteStoreReader = {
     query: (query) => {
       const { rows, more } = findRows(database, query);
       const gaps = gapsOf(query.between ?? [0, LIVE]).filter(
@@ -137,7 +106,7 @@ export function createReader(database: DatabaseSync, cluster: string): StoreRead
         gaps: count("SELECT count(*) AS n FROM gaps"),
         staleIgnored: Number(readState(database, "stale") ?? 0),
         quarantined: Number(readState(database, "quarantined") ?? 0),
-        positions: database.prepare("SELECT * FROM positions ORDER BY stream").all().map(position),
+        positions: database.prepare("SELECT * FROM positions ORDER BY stream").all().map(asPosition),
       };
     },
     has: (kind, uid) => byUid.get(uid, kind) !== undefined,
@@ -149,7 +118,7 @@ export function createReader(database: DatabaseSync, cluster: string): StoreRead
     },
     position: (stream) => {
       const row = database.prepare("SELECT * FROM positions WHERE stream = ?").get(stream);
-      return row === undefined ? null : position(row);
+      return row === undefined ? null : asPosition(row);
     },
     applied: (queue) =>
       numberOf(database.prepare("SELECT sequence FROM applied WHERE queue = ?").get(queue)?.["sequence"]),
@@ -157,37 +126,7 @@ export function createReader(database: DatabaseSync, cluster: string): StoreRead
     feed: (since, limit) => readFeed(database, cluster, changes, since, limit),
     purgeable: (retention, now) => countPurgeable(database, retention, now),
     [Symbol.dispose]: () => database.close(),
+    [Symbol.asyncDispose]: async () => database.close(),
   };
   return reader;
-}
-
-/** What exists now is known however many gaps there were; the past is not. */
-function isComplete(query: InventoryQuery, gaps: readonly Gap[]): boolean {
-  return gaps.length === 0 || (query.between === undefined && query.deleted !== true);
-}
-
-function asGap(row: Readonly<Record<string, unknown>>): Gap {
-  return {
-    id: numberOf(row["id"]),
-    stream: textOf(row["stream"]) ?? "",
-    kind: textOf(row["kind"]) ?? "",
-    reason: gapReason(row["reason"]),
-    from: numberOf(row["began"]),
-    to: numberOf(row["ended"]),
-    fromVersion: textOf(row["from_version"]),
-    toVersion: textOf(row["to_version"]),
-    note: textOf(row["note"]) ?? "",
-  };
-}
-
-const REASONS: readonly GapReason[] = ["expired", "idle", "restart", "restore", "overflow"];
-
-function gapReason(value: unknown): GapReason {
-  return REASONS.find((reason) => reason === value) ?? "restart";
-}
-
-function parseFrame(packed: Uint8Array | null): Readonly<Record<string, unknown>> | null {
-  if (packed === null) return null;
-  const value: unknown = JSON.parse(new TextDecoder().decode(unpack(packed)));
-  return isRecord(value) ? value : null;
 }

@@ -3,9 +3,11 @@ import { compareVersions } from "@trawler/kube";
 import { pack } from "../compress.ts";
 import type { FiguresEvent, GapEvent, InventoryEvent, QueuedEvent, SearchedEvent } from "../events.ts";
 import { numberOf, textOf } from "../sqlite.ts";
+import { asPosition } from "./answers.ts";
+import type { StreamPosition } from "./store.ts";
 
-const QUARANTINE_ROWS = 1000;
-const QUARANTINE_BYTES = 64 * 1024;
+export const QUARANTINE_ROWS: number = 1000;
+export const QUARANTINE_BYTES: number = 64 * 1024;
 
 /** What a batch writes beside the records. */
 export interface Side {
@@ -18,14 +20,8 @@ export interface Side {
   write(): void;
 }
 
-interface Position {
-  version: string;
-  epoch: number;
-  received: number;
-}
-
 export function prepareSide(database: DatabaseSync): () => Side {
-  const loadPosition = database.prepare("SELECT version, epoch, received FROM positions WHERE stream = ?");
+  const loadPosition = database.prepare("SELECT * FROM positions WHERE stream = ?");
   const savePosition = database.prepare(
     `INSERT INTO positions VALUES (?, ?, ?, ?) ON CONFLICT (stream)
      DO UPDATE SET version = excluded.version, epoch = excluded.epoch, received = excluded.received`,
@@ -46,31 +42,17 @@ export function prepareSide(database: DatabaseSync): () => Side {
   const saveFigures = database.prepare("INSERT OR REPLACE INTO figures VALUES (?, ?, ?, ?)");
 
   return () => {
-    const moved = new Map<string, Position | null>();
+    const moved = new Map<string, StreamPosition>();
 
-    const current = (stream: string): Position | null => {
-      const known = moved.get(stream);
-      if (known !== undefined) return known;
-      const row = loadPosition.get(stream);
-      const version = textOf(row?.["version"]);
-      if (row === undefined || version === null) return null;
-      return { version, epoch: numberOf(row["epoch"]), received: numberOf(row["received"]) };
+    const current = (stream: string): StreamPosition | null => {
+      const row = moved.has(stream) ? undefined : loadPosition.get(stream);
+      return moved.get(stream) ?? (row === undefined ? null : asPosition(row));
     };
 
     return {
       position: (event) => {
-        if (!movesPosition(event) || event.resourceVersion === null) return;
-        const before = current(event.stream);
-        // Before the first complete list there is no place to resume from.
-        if (before === null && event.type !== "synced") return;
-        if (before !== null && event.epoch < before.epoch) return;
-        const ahead = before !== null && event.epoch === before.epoch;
-        if (ahead && compareVersions(event.resourceVersion, before.version) === -1) return;
-        moved.set(event.stream, {
-          version: event.resourceVersion,
-          epoch: event.epoch,
-          received: event.receivedAt,
-        });
+        const after = movedPosition(event, current(event.stream));
+        if (after !== null) moved.set(event.stream, after);
       },
       gap: (event) => {
         const { stream, kind, reason, from, to, fromVersion, toVersion, note } = event;
@@ -90,12 +72,24 @@ export function prepareSide(database: DatabaseSync): () => Side {
         trimQuarantine.run(numberOf(lastInsertRowid) - QUARANTINE_ROWS);
       },
       write: () => {
-        for (const [stream, position] of moved) {
-          if (position !== null) savePosition.run(stream, position.version, position.epoch, position.received);
+        for (const { stream, resourceVersion, epoch, receivedAt } of moved.values()) {
+          savePosition.run(stream, resourceVersion, epoch, receivedAt);
         }
       },
     };
   };
+}
+
+/** Where the stream stands after an event; null where that does not move it. */
+export function movedPosition(event: InventoryEvent, before: StreamPosition | null): StreamPosition | null {
+  if (!movesPosition(event) || event.resourceVersion === null) return null;
+  const { stream, resourceVersion, epoch, receivedAt } = event;
+  // Before the first complete list there is no place to resume from.
+  if (before === null && event.type !== "synced") return null;
+  if (before !== null && epoch < before.epoch) return null;
+  const ahead = before !== null && epoch === before.epoch;
+  if (ahead && compareVersions(resourceVersion, before.resourceVersion) === -1) return null;
+  return { stream, resourceVersion, epoch, receivedAt };
 }
 
 type Moving = Extract<InventoryEvent, { type: "added" | "modified" | "deleted" | "bookmark" | "synced" }>;
@@ -105,7 +99,7 @@ function movesPosition(event: InventoryEvent): event is Moving {
   return ["added", "modified", "deleted", "bookmark", "synced"].includes(event.type);
 }
 
-function partOf(frame: Readonly<Record<string, unknown>>): number {
+export function partOf(frame: Readonly<Record<string, unknown>>): number {
   const part = frame["part"];
   const index: unknown = typeof part === "object" && part !== null ? Reflect.get(part, "index") : 0;
   return typeof index === "number" && Number.isSafeInteger(index) ? index : 0;

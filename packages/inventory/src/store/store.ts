@@ -107,36 +107,56 @@ export interface FeedEntry {
   readonly record: InventoryRecord | null;
 }
 
+/** SQLite answers at once, PostgreSQL later: who awaits serves both. */
+type Awaitable<T> = T | Promise<T>;
+
+/** UID and version of what exists. */
+export interface Known {
+  readonly uid: string;
+  readonly resourceVersion: string | null;
+}
+
 /** Reading. Any number of processes may, while one writes. */
-export interface StoreReader extends Disposable {
-  query(query: InventoryQuery): QueryAnswer;
+export interface StoreReader extends AsyncDisposable {
+  query(query: InventoryQuery): Awaitable<QueryAnswer>;
   /** All records of a UID, newest last: more than one only after a restored etcd. */
-  show(uid: string): readonly RecordDetail[];
-  gaps(between?: readonly [number, number]): readonly Gap[];
-  status(): StoreStatus;
+  show(uid: string): Awaitable<readonly RecordDetail[]>;
+  gaps(between?: readonly [number, number]): Awaitable<readonly Gap[]>;
+  status(): Awaitable<StoreStatus>;
   /** Whether there is a record of it, live or gone. */
-  has(kind: string, uid: string): boolean;
-  /** UIDs and versions of what exists, to begin a reflector with. */
-  known(kind: string): IterableIterator<{ readonly uid: string; readonly resourceVersion: string | null }>;
-  position(stream: string): StreamPosition | null;
+  has(kind: string, uid: string): Awaitable<boolean>;
+  /** What exists, to begin a reflector with. */
+  known(kind: string): Awaitable<Iterable<Known>>;
+  position(stream: string): Awaitable<StreamPosition | null>;
   /** Sequence up to which a queue is applied; 0 for another queue than the one that wrote it. */
-  applied(queue: string): number;
+  applied(queue: string): Awaitable<number>;
   /** Records changed after a cursor (0 = all), each once with its latest state, in commit order. */
-  changes(after: number, limit: number): readonly Change[];
+  changes(after: number, limit: number): Awaitable<readonly Change[]>;
   /** What changed after a cursor (null = from the beginning), purged records too. TRAWLER_GONE for one that has expired. */
-  feed(since: string | null, limit: number): Feed;
+  feed(since: string | null, limit: number): Awaitable<Feed>;
   /** What a purge would take away. */
-  purgeable(retention: Retention, now: number): number;
+  purgeable(retention: Retention, now: number): Awaitable<number>;
 }
 
 /**
- * The store of one cluster. This is the seam for another data base: a batch with its position is one transaction.
- * Errors: TRAWLER_BUSY for a token that is too low, TRAWLER_REFUSED for another cluster's store, TRAWLER_UNAVAILABLE.
+ * The store of one cluster. This is the seam between SQLite and PostgreSQL: a batch with its position is one
+ * transaction, in which the writer's right is checked. Errors: TRAWLER_BUSY for a token that is too low,
+ * TRAWLER_REFUSED for another cluster's store, TRAWLER_UNAVAILABLE.
  */
 export interface Store extends StoreReader {
-  apply(batch: Batch): Applied;
+  apply(batch: Batch): Awaitable<Applied>;
   /** Raises the lowest token that may write. Returns false where a higher one has been seen. */
-  fence(token: number): boolean;
+  fence(token: number): Awaitable<boolean>;
   /** Takes away at most `limit` records; returns how many. Call until 0, with pauses. */
-  purge(retention: Retention, now: number, limit: number): number;
+  purge(retention: Retention, now: number, limit: number): Awaitable<number>;
 }
+
+type AtOnce<T> = {
+  readonly [K in Exclude<keyof T, symbol>]: T[K] extends (...given: infer A) => infer R
+    ? (...given: A) => Awaited<R>
+    : never;
+};
+
+/** The embedded store: nothing has to be awaited. */
+export type SqliteStoreReader = AtOnce<StoreReader> & Disposable & AsyncDisposable;
+export type SqliteStore = AtOnce<Store> & Disposable & AsyncDisposable;

@@ -70,19 +70,19 @@ export function createPublisher(options: PublishOptions): Publisher {
     await old?.disconnect().catch(() => undefined);
   };
 
-  const changed = (): Feed => {
+  const changed = async (): Promise<Feed> => {
     try {
-      return store.feed(cursor, BATCH);
+      return await store.feed(cursor, BATCH);
     } catch (error) {
       if (errorCode(error) !== "TRAWLER_GONE") throw error;
       log.warn({}, `topic ${topic}: ${errorMessage(error)}; every record is written again`);
-      return store.feed(null, BATCH);
+      return await store.feed(null, BATCH);
     }
   };
 
   /** One batch; false where there is nothing to write. */
   const step = async (): Promise<boolean> => {
-    const { entries, next } = changed();
+    const { entries, next } = await changed();
     if (entries.length === 0) return false;
     producer ??= await connect();
     const messages = entries.map(message);

@@ -34,17 +34,23 @@ const PURGE_EVERY = 60_000;
 const PURGE_STEP = 200;
 const PURGE_PAUSE = 100;
 
-export function runLoop(options: LoopOptions, reader: QueueReader, store: Store, ended: () => void): WriterLoop {
+export async function runLoop(
+  options: LoopOptions,
+  reader: QueueReader,
+  store: Store,
+  ended: () => void,
+): Promise<WriterLoop> {
   let durable = 0;
   let urgent = 0;
   let closing = false;
   let over = false;
+  let working = false;
   let timer: NodeJS.Timeout | null = null;
   let due = Number.POSITIVE_INFINITY;
   let pause: number = RETRY[0];
   let nextPurge = options.monotonic() + PURGE_EVERY;
   let status: WriterStatus = {
-    applied: store.applied(options.queue),
+    applied: await store.applied(options.queue),
     batches: 0,
     events: 0,
     staleIgnored: 0,
@@ -59,21 +65,20 @@ export function runLoop(options: LoopOptions, reader: QueueReader, store: Store,
     options.report(status);
   };
 
-  const applyAndFree = (events: readonly QueuedEvent[]): Applied => {
+  const applyAndFree = async (events: readonly QueuedEvent[]): Promise<Applied> => {
     try {
-      return store.apply({ queue: options.queue, events, token: options.token });
+      return await store.apply({ queue: options.queue, events, token: options.token });
     } finally {
       reader.free();
     }
   };
 
-  /** True where there was something to apply. */
-  const applyOne = (): boolean => {
+  const applyOne = async (): Promise<void> => {
     const begun = options.monotonic();
     const times = durable - status.applied > options.flushEvents ? CATCH_UP : 1;
     const events = reader.read(status.applied, options.flushEvents * times, options.flushBytes * times);
-    if (events.length === 0) return false;
-    const applied = applyAndFree(events);
+    if (events.length === 0) return;
+    const applied = await applyAndFree(events);
     report({
       applied: applied.sequence,
       batches: status.batches + 1,
@@ -84,32 +89,33 @@ export function runLoop(options: LoopOptions, reader: QueueReader, store: Store,
       fault: null,
       faultCode: null,
     });
-    return true;
   };
 
-  const purgeOne = (): void => {
+  const purgeOne = async (): Promise<void> => {
     if (options.retention === null || options.monotonic() < nextPurge) return;
-    const removed = store.purge(options.retention, options.now(), PURGE_STEP);
+    const removed = await store.purge(options.retention, options.now(), PURGE_STEP);
     nextPurge = options.monotonic() + (removed < PURGE_STEP ? PURGE_EVERY : PURGE_PAUSE);
   };
 
-  const step = (): void => {
+  const step = async (): Promise<void> => {
     timer = null;
+    working = true;
     due = Number.POSITIVE_INFINITY;
     let wait = options.retention === null ? PURGE_EVERY : Math.max(1, nextPurge - options.monotonic());
     try {
-      if (durable > status.applied) applyOne();
-      purgeOne();
+      if (durable > status.applied) await applyOne();
+      await purgeOne();
       pause = RETRY[0];
       if (durable > status.applied) wait = isUrgent() ? 0 : options.flushMilliseconds;
     } catch (error) {
       const code = errorCode(error) ?? null;
       report({ fault: `the store cannot be written: ${errorMessage(error)}; trying again`, faultCode: code });
-      wait = pause;
+      wait = pause * (0.8 + Math.random() * 0.2);
       pause = Math.min(pause * 2, RETRY[1]);
       // Another writer has the right now: nothing that we try again may succeed.
       over = code === "TRAWLER_BUSY";
     }
+    working = false;
     if (over || (closing && (durable <= status.applied || status.fault !== null))) ended();
     else schedule(wait);
   };
@@ -118,10 +124,11 @@ export function runLoop(options: LoopOptions, reader: QueueReader, store: Store,
 
   const schedule = (wait: number): void => {
     const at = options.monotonic() + wait;
-    if (over || at >= due) return;
+    // What a step has to wait for it decides at its end.
+    if (over || working || at >= due) return;
     if (timer !== null) clearTimeout(timer);
     due = at;
-    timer = setTimeout(step, wait);
+    timer = setTimeout(() => void step(), wait);
   };
 
   const wake = (): void => {

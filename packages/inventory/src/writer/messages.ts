@@ -1,4 +1,5 @@
 import type { Retention } from "../store/store.ts";
+import type { StoreTarget } from "../store/target.ts";
 import type { WriterStatus } from "../writer.ts";
 
 /** What crosses between the writer's thread and the one that owns it. */
@@ -6,7 +7,7 @@ import type { WriterStatus } from "../writer.ts";
 export interface WriterThreadData {
   readonly queueFile: string;
   readonly queue: string;
-  readonly storeFile: string;
+  readonly store: StoreTarget;
   readonly cluster: string;
   readonly token: number;
   readonly flushMilliseconds: number;

@@ -6,16 +6,18 @@ import type { FromWriterThread, ToWriterThread, WriterThreadData } from "./messa
 
 const OPEN_MILLISECONDS = 60_000;
 const LONGEST_FLUSH = 5000;
+/** Of a store that does not open; any other is TRAWLER_UNAVAILABLE. */
+const OPEN_CODES = ["TRAWLER_REFUSED", "TRAWLER_DENIED", "TRAWLER_BUSY"] as const;
 
 /**
- * Starts the writer of a queue and a store. Errors: TRAWLER_REFUSED for another cluster's store, TRAWLER_UNAVAILABLE
- * where it cannot be opened.
+ * Starts the writer of a queue and a store. Errors: TRAWLER_REFUSED for another cluster's store, TRAWLER_DENIED for a
+ * wrong password, TRAWLER_BUSY where another writer has taken over, TRAWLER_UNAVAILABLE where it cannot be opened.
  */
 export async function openWriter(options: WriterOptions): Promise<Writer> {
   const data: WriterThreadData = {
     queueFile: options.queue.file,
     queue: options.queue.identity,
-    storeFile: options.store,
+    store: options.store,
     cluster: options.cluster,
     token: options.token ?? 0,
     flushMilliseconds: Math.min(options.flushMilliseconds ?? 500, LONGEST_FLUSH),
@@ -35,7 +37,7 @@ export async function openWriter(options: WriterOptions): Promise<Writer> {
 function firstStatus(worker: Worker): Promise<WriterStatus> {
   return new Promise((resolve, reject) => {
     const refuse = (message: string, code: string | null = null): void =>
-      reject(new TrawlerError(code === "TRAWLER_REFUSED" ? code : "TRAWLER_UNAVAILABLE", message));
+      reject(new TrawlerError(OPEN_CODES.find((one) => one === code) ?? "TRAWLER_UNAVAILABLE", message));
     const timer = setTimeout(() => refuse("the store does not open in time"), OPEN_MILLISECONDS);
     worker.once("message", (message: FromWriterThread) => {
       clearTimeout(timer);

@@ -1,16 +1,16 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { errorCode, errorMessage } from "@trawler/plugin-api";
 import { openQueueReader } from "../queue/reader.ts";
-import { openStore } from "../store/open.ts";
+import { openAnyStore } from "../store/target.ts";
 import { runLoop } from "./loop.ts";
 import type { FromWriterThread, ToWriterThread, WriterThreadData } from "./messages.ts";
 
 /** The writer's thread: parses, folds and stores. */
-function serve(port: MessagePort, data: WriterThreadData): void {
+async function serve(port: MessagePort, data: WriterThreadData): Promise<void> {
   const tell = (message: FromWriterThread): void => port.postMessage(message);
-  const store = openStore(data.storeFile, data.cluster);
+  const store = await openAnyStore(data.store, data.cluster, data.token);
   const reader = openQueueReader(data.queueFile);
-  const loop = runLoop(
+  const loop = await runLoop(
     {
       ...data,
       now: () => Date.now(),
@@ -21,9 +21,11 @@ function serve(port: MessagePort, data: WriterThreadData): void {
     store,
     () => {
       reader[Symbol.dispose]();
-      store[Symbol.dispose]();
-      tell({ type: "closed" });
-      port.close();
+      const end = (): void => {
+        tell({ type: "closed" });
+        port.close();
+      };
+      store[Symbol.asyncDispose]().then(end, end);
     },
   );
   port.on("message", (message: ToWriterThread) => {
@@ -35,15 +37,14 @@ function serve(port: MessagePort, data: WriterThreadData): void {
 
 if (parentPort !== null) {
   const data: WriterThreadData = workerData;
-  try {
-    serve(parentPort, data);
-  } catch (error) {
+  const port = parentPort;
+  serve(port, data).catch((error: unknown) => {
     const refused: FromWriterThread = {
       type: "refused",
       code: errorCode(error) ?? null,
       message: errorMessage(error),
     };
-    parentPort.postMessage(refused);
-    parentPort.close();
-  }
+    port.postMessage(refused);
+    port.close();
+  });
 }

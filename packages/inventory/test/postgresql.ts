@@ -1,0 +1,132 @@
+import { spawn, spawnSync } from "node:child_process";
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const DEBIAN = "/usr/lib/postgresql";
+/** Who the server runs as where we are root, which it refuses. */
+const NOBODY = 65_534;
+const PASSWORD = "s3cret-of-the-store";
+const policy = "/usr/sbin/policy-rc.d";
+
+/** A real server of our own on loopback. */
+export interface PostgresqlServer {
+  readonly port: number;
+  /** Address of a data base; without arguments that of the tests' own user. */
+  url(given?: { readonly user?: string; readonly password?: string; readonly database?: string }): string;
+  start(): Promise<void>;
+  /** `kill`: as by a crash. */
+  stop(how: "fast" | "kill"): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/** Why there can be no server here; null where there can. */
+export function postgresqlUnsupported(): string | null {
+  if (binaries() !== null) return null;
+  const canInstall = process.getuid?.() === 0 && existsSync("/usr/bin/apt-get");
+  return canInstall ? null : "no PostgreSQL server is installed, and only root on Debian can install one";
+}
+
+/** Folder of initdb and postgres, the newest; null where there is none. */
+function binaries(): string | null {
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : [];
+  const found = versions.map((version) => join(DEBIAN, version, "bin"));
+  return found.find((folder) => existsSync(join(folder, "initdb"))) ?? null;
+}
+
+/** Makes a server's folder and starts it. Installs Debian's package where there is none; its own service is not started. */
+export async function startPostgresql(): Promise<PostgresqlServer> {
+  const bin = binaries() ?? install();
+  const folder = mkdtempSync(join(tmpdir(), "trawler-postgresql-"));
+  const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  if ("uid" in user) chownSync(folder, NOBODY, NOBODY);
+  const data = join(folder, "data");
+  const passwordFile = join(folder, "password");
+  writeFileSync(passwordFile, PASSWORD);
+  if ("uid" in user) chownSync(passwordFile, NOBODY, NOBODY);
+  const init = [
+    "-D",
+    data,
+    "-U",
+    "trawler",
+    "-A",
+    "scram-sha-256",
+    `--pwfile=${passwordFile}`,
+    "-E",
+    "UTF8",
+    "--no-sync",
+  ];
+  check(spawnSync(join(bin, "initdb"), [...init, "--locale=C"], { ...user, encoding: "utf8", cwd: folder }));
+  const port = await freePort();
+  let child: ReturnType<typeof spawn> | null = null;
+  let said = "";
+  const server: PostgresqlServer = {
+    port,
+    url: ({ user: name = "trawler", password = PASSWORD, database = "postgres" } = {}) =>
+      `postgresql://${name}:${password}@127.0.0.1:${port}/${database}`,
+    start: async () => {
+      const args = ["-D", data, "-h", "127.0.0.1", "-p", `${port}`, "-k", folder, "-c", "fsync=off"];
+      const started = spawn(join(bin, "postgres"), args, { ...user, cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+      child = started;
+      said = "";
+      started.stderr.on("data", (chunk: Buffer) => {
+        said = (said + chunk.toString("utf8")).slice(-10_000);
+      });
+      const until = Date.now() + 60_000;
+      while (!said.includes("ready to accept connections")) {
+        if (started.exitCode !== null || Date.now() > until) throw new Error(`PostgreSQL does not start: ${said}`);
+        await sleep(20);
+      }
+    },
+    stop: async (how) => {
+      const running = child;
+      child = null;
+      if (running === null || running.exitCode !== null) return;
+      const ended = new Promise((resolve) => running.once("exit", resolve));
+      // SIGQUIT ends every process of it at once, without a checkpoint: the next start recovers as after a crash.
+      running.kill(how === "fast" ? "SIGINT" : "SIGQUIT");
+      await ended;
+    },
+    remove: async () => {
+      await server.stop("fast");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  await server.start();
+  return server;
+}
+
+function install(): string {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  const lock = ["-o", "DPkg::Lock::Timeout=300", "-q", "-y"];
+  const own = !existsSync(policy);
+  if (own) writeFileSync(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
+  try {
+    check(spawnSync("apt-get", ["update", ...lock], { env, encoding: "utf8" }));
+    check(
+      spawnSync("apt-get", ["install", "--no-install-recommends", ...lock, "postgresql"], { env, encoding: "utf8" }),
+    );
+  } finally {
+    if (own) rmSync(policy, { force: true });
+  }
+  const found = binaries();
+  if (found === null) throw new Error("the package brought no server");
+  return found;
+}
+
+function check({ status, stderr, error }: { status: number | null; stderr: string; error?: Error | undefined }): void {
+  if (status !== 0) throw new Error(stderr, { cause: error });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
