@@ -20,6 +20,10 @@ export class FakeProc implements ProcFiles {
     return this.#answer(path);
   }
 
+  async longText(path: string): Promise<string | null> {
+    return this.#answer(path);
+  }
+
   async slowText(path: string): Promise<string | null> {
     return this.#answer(path);
   }

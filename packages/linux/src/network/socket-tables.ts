@@ -63,7 +63,7 @@ export class SocketTables {
 
   async #table(path: string): Promise<string | null> {
     try {
-      const text = await this.#files.slowText(path, { maxBytes: TABLE_BYTES, timeout: TABLE_TIMEOUT });
+      const text = await this.#files.longText(path, { maxBytes: TABLE_BYTES, timeout: TABLE_TIMEOUT });
       if (text === null) throw new TrawlerError("TRAWLER_RETRY", `/proc/${path} does not answer`);
       return text;
     } catch (error) {

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { errorCode } from "@trawler/plugin-api";
 
 const DEFAULT_MAX_BYTES = 64 * 1024;
-/** Reads that may hang at the same time: half of libuv's pool of four, which every other file access shares. */
+/** Control groups of which a read may hang at the same time: half of libuv's pool of four, which every other file access shares. */
 const MAX_HANGING = 2;
 const READ_TIMEOUT = 1000;
 const CHUNK_BYTES = 16 * 1024;
@@ -25,7 +25,12 @@ export interface ProcFiles {
   readonly root: string;
   /** For files that the kernel answers at once. */
   text(path: string, maxBytes?: number): string;
-  /** For files that may be long, or that may hang (`cmdline`, `environ` wait for a lock of the process): null after `timeout`, a second. */
+  /** For files that may be long, and that wait for nobody: null after `timeout`, a second. */
+  longText(path: string, options?: SlowOptions): Promise<string | null>;
+  /**
+   * For files of a process that may hang (`cmdline`, `environ` wait for a lock of the process): null after `timeout`, a
+   * second, and at once for its container while another of its reads hangs.
+   */
   slowText(path: string, options?: SlowOptions): Promise<string | null>;
   link(path: string): string;
   /** Names in a folder, at most `max`, in the kernel's order. */
@@ -37,7 +42,8 @@ export interface ProcFiles {
 export class ProcFileReader implements ProcFiles {
   readonly root: string;
   #buffer = Buffer.allocUnsafe(DEFAULT_MAX_BYTES);
-  #hanging = 0;
+  /** The control group of each read that hangs. */
+  readonly #hanging: string[] = [];
 
   constructor(root: string) {
     this.root = root;
@@ -59,27 +65,47 @@ export class ProcFileReader implements ProcFiles {
     }
   }
 
+  longText(path: string, options: SlowOptions = {}): Promise<string | null> {
+    return this.#withDeadline(path, options, () => undefined);
+  }
+
   async slowText(path: string, options: SlowOptions = {}): Promise<string | null> {
     options.signal?.throwIfAborted();
-    if (this.#hanging >= MAX_HANGING) return null;
-    let timer: NodeJS.Timeout | undefined;
-    let hangs = false;
-    const reading = readBounded(join(this.root, path), options.maxBytes ?? DEFAULT_MAX_BYTES).finally(() => {
-      if (hangs) this.#hanging -= 1;
+    if (this.#hanging.length >= MAX_HANGING) return null;
+    if (this.#hanging.length > 0 && this.#hanging.includes(this.#group(path))) return null;
+    return this.#withDeadline(path, options, (reading) => {
+      const group = this.#group(path);
+      this.#hanging.push(group);
+      const returned = (): void => void this.#hanging.splice(this.#hanging.indexOf(group), 1);
+      reading.then(returned, returned);
     });
-    const timeout = new Promise<null>((resolve) => {
+  }
+
+  async #withDeadline(
+    path: string,
+    { maxBytes = DEFAULT_MAX_BYTES, timeout = READ_TIMEOUT, signal }: SlowOptions,
+    late: (reading: Promise<string>) => void,
+  ): Promise<string | null> {
+    signal?.throwIfAborted();
+    let timer: NodeJS.Timeout | undefined;
+    const reading = readBounded(join(this.root, path), maxBytes);
+    const deadline = new Promise<null>((resolve) => {
       timer = setTimeout(() => {
-        hangs = true;
-        this.#hanging += 1;
         reading.catch(() => undefined);
+        late(reading);
         resolve(null);
-      }, options.timeout ?? READ_TIMEOUT);
+      }, timeout);
     });
     try {
-      return await Promise.race([reading, timeout]);
+      return await Promise.race([reading, deadline]);
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Whose file it is: what hangs in one container must cost no other one. */
+  #group(path: string): string {
+    return orNull(() => this.text(`${path.slice(0, path.indexOf("/"))}/cgroup`)) ?? path;
   }
 
   link(path: string): string {

@@ -46,6 +46,24 @@ test("a file that never answers is null, and no more than two may hang at once",
   await expect.poll(() => files.slowText("well")).toBe("fine");
 });
 
+test("a process that hangs costs its own container, and long tables of all are read whatever hangs", async () => {
+  const root = folder();
+  for (const [pid, group] of Object.entries({ 1: "one", 2: "one", 3: "two" })) {
+    mkdirSync(join(root, pid));
+    writeFileSync(join(root, pid, "cgroup"), `0::/${group}\n`);
+    if (pid !== "1") writeFileSync(join(root, pid, "cmdline"), "app");
+    writeFileSync(join(root, pid, "table"), "rows");
+  }
+  execFileSync("mkfifo", [join(root, "1/cmdline")]);
+  const files = new ProcFileReader(root);
+  expect(await files.slowText("1/cmdline", { timeout: 20 })).toBeNull();
+  expect(await files.slowText("2/cmdline")).toBeNull();
+  expect(await files.slowText("3/cmdline")).toBe("app");
+  expect(await files.longText("2/table")).toBe("rows");
+  await (await open(join(root, "1/cmdline"), "w")).close();
+  await expect.poll(() => files.slowText("2/cmdline")).toBe("app");
+});
+
 test("processes are the numbered folders, in order, whatever else is there", () => {
   const root = folder();
   for (const name of ["10", "9", "self", "1x", "0x1", "irq"]) mkdirSync(join(root, name));
