@@ -1,5 +1,5 @@
 import { type Configuration, defaultSettings, type PipelineSettings, type PluginSettings } from "@trawler/config";
-import { checkPlan } from "@trawler/engine";
+import { type CrawlerProcess, checkPlan } from "@trawler/engine";
 import {
   type CrawlerPlugin,
   type EmitterPlugin,
@@ -12,7 +12,7 @@ import {
   TrawlerError,
 } from "@trawler/plugin-api";
 import type { PluginCatalogue } from "./catalogue.ts";
-import { isolate } from "./isolate.ts";
+import { crawlerProcess, isolate } from "./isolate.ts";
 
 /** What the look for an environment found. */
 interface Detection {
@@ -60,11 +60,16 @@ export async function resolvePipelines(
   options: ResolveOptions,
 ): Promise<readonly ResolvedPipeline[]> {
   const resolved: ResolvedPipeline[] = [];
-  for (const pipeline of configuration.pipelines) resolved.push(await resolveOne(pipeline, options));
+  const files = crawlerProcess(options.host("crawler-process", options.signal).log);
+  for (const pipeline of configuration.pipelines) resolved.push(await resolveOne(pipeline, options, files));
   return resolved;
 }
 
-async function resolveOne(settings: PipelineSettings, options: ResolveOptions): Promise<ResolvedPipeline> {
+async function resolveOne(
+  settings: PipelineSettings,
+  options: ResolveOptions,
+  files: CrawlerProcess,
+): Promise<ResolvedPipeline> {
   const { catalogue, choices = {} } = options;
   const detections: Detection[] = [];
   const environment = await chooseEnvironment(settings, options, detections);
@@ -105,7 +110,7 @@ async function resolveOne(settings: PipelineSettings, options: ResolveOptions): 
         .join("\n"),
     );
   }
-  const placed = crawlers.map((one) => isolate(one, catalogue.module("crawler", one.plugin.name)));
+  const placed = crawlers.map((one) => isolate(one, catalogue.module("crawler", one.plugin.name), files));
   return { ...settings, environment, mode, crawlers: placed, emitters, detections, left };
 }
 

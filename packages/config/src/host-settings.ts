@@ -44,7 +44,7 @@ export interface BesideSettings {
   readonly refresh?: string | undefined;
   readonly timeout?: string | undefined;
   readonly onStartError: "fail" | "retry" | "skip";
-  readonly isolation?: "inline" | "worker" | undefined;
+  readonly isolation?: "inline" | "worker" | "process" | undefined;
 }
 
 const pipelineSettings = z.strictObject({
@@ -164,10 +164,10 @@ const besideCrawler = z.strictObject({
     ),
   timeout: duration("10ms", "10m").optional().describe("Longest time of one call; default: the pipeline's timeout."),
   isolation: z
-    .enum(["inline", "worker"])
+    .enum(["inline", "worker", "process"])
     .optional()
     .describe(
-      "Where it runs: inline = in the agent's own thread; worker = in a thread of its own, which can't hold up or end the agent. Default: worker for a plugin of a package, inline for a built-in one and for one that connects to applications.",
+      "Where it runs: inline = in the agent's own thread; worker = in a thread of its own, which can't hold up or end the agent; process = a built-in one in a process without secrets, rights and network, which is there while it has work. Default: worker for a plugin of a package, process for a built-in one that reads files by difference, inline for all others and for one that connects to applications.",
     ),
   ...shared,
 });

@@ -17,7 +17,7 @@ export interface PluginSettings<P extends Plugin = Plugin> {
   readonly timeout?: number;
   readonly onStartError: "fail" | "retry" | "skip";
   /** Absent = the default of where the plugin comes from. */
-  readonly isolation?: "inline" | "worker";
+  readonly isolation?: "inline" | "worker" | "process";
   /** The user wrote it, as against a default. */
   readonly named: boolean;
 }

@@ -3,7 +3,9 @@ export { type CrawlOutcome, type CrawlResult, collect, SubjectCrawler, type Targ
 export { encode } from "./encode.ts";
 export type { CrawlerStatus, Explanation } from "./explain.ts";
 export { Guard } from "./guard.ts";
+export { CrawlerProcess, type CrawlerProcessOptions } from "./isolation/crawler-process.ts";
 export { IsolatedCrawler, type IsolationOptions } from "./isolation/isolated-crawler.ts";
+export { serveProcess } from "./isolation/serve-process.ts";
 export { type LoadedPlugin, type LoadOptions, loadPackage, type ManifestEntry } from "./load.ts";
 export { CrawlMemory } from "./memory.ts";
 export type * from "./options.ts";

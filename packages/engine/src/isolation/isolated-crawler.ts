@@ -1,19 +1,17 @@
-import { Worker } from "node:worker_threads";
 import {
   type Access,
   type CrawlContext,
   type Crawler,
   type ErrorCode,
-  errorMessage,
   type Feature,
   type PluginHost,
   TrawlerError,
 } from "@trawler/plugin-api";
+import type { Carrier, Carry } from "./carrier.ts";
 import { LocalAccess } from "./local-access.ts";
-import { type CrossedError, type FromThread, type ThreadData, type ToThread, WINDOW } from "./protocol.ts";
+import { type CrossedError, type FromThread, type ThreadData, WINDOW } from "./protocol.ts";
+import { carryByThread } from "./thread-carrier.ts";
 
-/** MiB of heap of one thread; beyond it the thread ends, and with it its calls. */
-const HEAP_MEGABYTES = 96;
 /** Milliseconds that a thread has to answer once a call's deadline has passed, before it is taken for stuck. */
 const GRACE = 1_000;
 const CREATION = 30_000;
@@ -21,13 +19,13 @@ const FIRST_PAUSE = 1_000;
 const LONGEST_PAUSE = 60_000;
 
 export interface IsolationOptions {
-  /** URL of the module whose default export is the plugin. */
+  /** URL of the module whose default export is the plugin; in a process, the name of a built-in one. */
   readonly module: string;
   /** As its schema gave it. */
   readonly config: unknown;
   readonly host: PluginHost;
-  /** URL of the thread's entry; a bundle has it elsewhere. */
-  readonly entry?: URL;
+  /** Where it runs; default: in a thread of its own. */
+  readonly carry?: Carry;
 }
 
 interface OpenCall {
@@ -39,14 +37,14 @@ interface OpenCall {
   wake: (() => void) | null;
 }
 
-/** One life of the thread. */
+/** One life of the other side. */
 interface Thread {
-  readonly worker: Worker;
+  readonly carrier: Carrier;
   readonly ready: Promise<void>;
 }
 
 /**
- * A crawler in a thread of its own. What it reads it asks the host for, under the same rules; one that spins, leaks or
+ * A crawler in a thread or process. What it reads it asks the host for, under the same rules; one that spins, leaks or
  * ends its process costs its own calls: the thread is ended and the next call starts another, later each time.
  */
 export class IsolatedCrawler implements Crawler, AsyncDisposable {
@@ -84,14 +82,14 @@ export class IsolatedCrawler implements Crawler, AsyncDisposable {
     this.#calls.set(id, call);
     let stuck: NodeJS.Timeout | undefined;
     const abort = (): void => {
-      send(thread, { type: "abort", call: id });
+      thread.carrier.send({ type: "abort", call: id });
       stuck = setTimeout(() => this.#fell(thread, `${this.#options.host.id} did not end its call in time`), GRACE);
     };
     context.signal.addEventListener("abort", abort, { once: true });
     try {
       const { asked, annotation, state, fingerprint } = context;
       const needs = ["fs", "proc", "cgroup", "meta"] as const;
-      send(thread, {
+      thread.carrier.send({
         type: "call",
         call: id,
         needs: needs.filter((need) => access[need] !== undefined),
@@ -107,7 +105,7 @@ export class IsolatedCrawler implements Crawler, AsyncDisposable {
         if (feature !== undefined) {
           yield feature;
           taken += 1;
-          if (taken % (WINDOW / 2) === 0) send(thread, { type: "taken", call: id, count: WINDOW / 2 });
+          if (taken % (WINDOW / 2) === 0) thread.carrier.send({ type: "taken", call: id, count: WINDOW / 2 });
         } else if (call.ended) {
           if (call.ended.error) throw uncrossed(call.ended.error);
           return;
@@ -134,11 +132,11 @@ export class IsolatedCrawler implements Crawler, AsyncDisposable {
     const over = Promise.withResolvers<void>();
     this.#disposed = over.resolve;
     const timer = setTimeout(over.resolve, GRACE);
-    send(thread, { type: "dispose" });
+    thread.carrier.send({ type: "dispose" });
     await over.promise;
     clearTimeout(timer);
     this.#thread = null;
-    await thread.worker.terminate();
+    await thread.carrier.terminate();
   }
 
   #onEnd(call: OpenCall, then: () => void): void {
@@ -161,7 +159,7 @@ export class IsolatedCrawler implements Crawler, AsyncDisposable {
   }
 
   #start(): Thread {
-    const { module, config, host, entry } = this.#options;
+    const { module, config, host, carry = carryByThread } = this.#options;
     const data: ThreadData = {
       module,
       id: host.id,
@@ -169,39 +167,30 @@ export class IsolatedCrawler implements Crawler, AsyncDisposable {
       node: host.node,
       monotonicOffset: host.clock.monotonic() - Number(process.hrtime.bigint()) / 1e9,
     };
-    const worker = new Worker(entry ?? defaultEntry(), {
-      name: `trawler-${host.id}`,
-      workerData: data,
-      // The environment holds secrets that a crawler does not need.
-      env: {},
-      execArgv: import.meta.url.endsWith(".ts") ? ["--conditions=@trawler/source"] : [],
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES, maxYoungGenerationSizeMb: 8 },
-      // What it prints must not get between frames on the agent's own output.
-      stdout: true,
-      stderr: true,
-    });
-    for (const stream of [worker.stdout, worker.stderr]) {
-      stream.on("data", (text: Buffer) => host.log.debug({}, text.toString("utf8", 0, 1_000).trimEnd()));
-    }
     const ready = Promise.withResolvers<void>();
     const late = new TrawlerError("TRAWLER_PLUGIN_TIMEOUT", `it did not start within ${CREATION / 1000} s`);
     const timer = setTimeout(() => ready.reject(late), CREATION);
-    const thread: Thread = { worker, ready: ready.promise.finally(() => clearTimeout(timer)) };
+    const carrier = carry(
+      data,
+      {
+        message: (message) => {
+          if (message.type === "ready") {
+            this.#failures = Math.max(0, this.#failures - 1);
+            ready.resolve();
+          } else if (message.type === "unready") ready.reject(uncrossed(message.error));
+          else this.#heard(thread, message);
+        },
+        ended: (why) => {
+          const because = why ?? `the process of ${host.id} was ended; the next call starts another`;
+          ready.reject(new TrawlerError(why === null ? "TRAWLER_RETRY" : "TRAWLER_PLUGIN_FAILED", because));
+          if (why === null) this.#drop(thread, { code: "TRAWLER_RETRY", message: because });
+          else this.#fell(thread, why);
+        },
+      },
+      host.log,
+    );
+    const thread: Thread = { carrier, ready: ready.promise.finally(() => clearTimeout(timer)) };
     thread.ready.catch(() => this.#fell(thread, `${host.id} could not start`));
-    const died = (why: string): void => {
-      ready.reject(new TrawlerError("TRAWLER_PLUGIN_FAILED", why));
-      this.#fell(thread, why);
-    };
-    worker.on("message", (message: FromThread) => {
-      if (message.type === "ready") {
-        this.#failures = Math.max(0, this.#failures - 1);
-        ready.resolve();
-      } else if (message.type === "unready") ready.reject(uncrossed(message.error));
-      else this.#heard(thread, message);
-    });
-    worker.on("error", (error) => died(`the thread of ${host.id} failed: ${errorMessage(error)}`));
-    worker.on("exit", (code) => died(`the thread of ${host.id} ended with ${code}`));
-    worker.unref();
     return thread;
   }
 
@@ -233,7 +222,7 @@ export class IsolatedCrawler implements Crawler, AsyncDisposable {
         call.ended = { error: message.error };
         break;
       default:
-        void call.access.answer(message).then((answer) => send(thread, answer));
+        void call.access.answer(message).then((answer) => thread.carrier.send(answer));
         return;
     }
     call.wake?.();
@@ -242,27 +231,23 @@ export class IsolatedCrawler implements Crawler, AsyncDisposable {
   /** Ends a thread, and with it all its calls; the next call starts another, after a rest that doubles. */
   #fell(thread: Thread, why: string): void {
     if (this.#thread !== thread) return;
-    this.#thread = null;
-    this.#disposed?.();
     const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(this.#failures, 10)) * (0.5 + Math.random() / 2);
     this.#failures += 1;
     this.#restAt = this.#options.host.clock.monotonic() + pause / 1000;
     this.#options.host.log.warn({ code: "TRAWLER_PLUGIN_FAILED", restSeconds: Math.round(pause / 1000) }, why);
+    this.#drop(thread, { code: "TRAWLER_PLUGIN_FAILED", message: why });
+    thread.carrier.terminate().catch(() => undefined);
+  }
+
+  #drop(thread: Thread, error: CrossedError): void {
+    if (this.#thread !== thread) return;
+    this.#thread = null;
+    this.#disposed?.();
     for (const call of this.#calls.values()) {
-      call.ended ??= { error: { code: "TRAWLER_PLUGIN_FAILED", message: why } };
+      call.ended ??= { error };
       call.wake?.();
     }
-    thread.worker.terminate().catch(() => undefined);
   }
-}
-
-/** Built and from source alike. */
-function defaultEntry(): URL {
-  return new URL(`./thread${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
-}
-
-function send({ worker }: Thread, message: ToThread): void {
-  worker.postMessage(message);
 }
 
 function uncrossed({ code, message }: CrossedError): Error {

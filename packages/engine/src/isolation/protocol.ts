@@ -75,3 +75,14 @@ export type FromThread =
 
 /** Features that a thread may be ahead of the host: a crawler that floods waits. */
 export const WINDOW = 64;
+
+/** What crosses to and from a process that serves several crawlers, each under a number of its own. */
+export type ToProcess = { readonly crawler: number } & (
+  | { readonly start: ThreadData }
+  | { readonly message: ToThread }
+);
+
+export interface FromProcess {
+  readonly crawler: number;
+  readonly message: FromThread;
+}

@@ -1,0 +1,95 @@
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CrawlerProcess, IsolatedCrawler } from "@trawler/engine";
+import type { CrawlContext, Feature } from "@trawler/plugin-api";
+import { fakeClock, fakeHost, fakeWorkload, folderFs, silentLog } from "@trawler/testkit";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+
+const entry = new URL("../src/crawler-process.ts", import.meta.url);
+let root = "";
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "trawler-crawler-process-"));
+  await mkdir(join(root, "lib/apk/db"), { recursive: true });
+  await writeFile(join(root, "lib/apk/db/installed"), "P:musl\nV:1.2.5-r0\nA:x86_64\n\n");
+});
+afterEach(() => rm(root, { recursive: true }));
+
+const clock = fakeClock();
+
+async function start(process: CrawlerProcess, module: string, config: unknown): Promise<IsolatedCrawler> {
+  return IsolatedCrawler.start({ module, config, host: fakeHost({ id: module, clock }), carry: process.carry });
+}
+
+async function crawl(crawler: IsolatedCrawler, signal = new AbortController().signal): Promise<Feature[]> {
+  const context: CrawlContext = {
+    signal,
+    log: silentLog,
+    clock,
+    state: new Map(),
+    asked: "always",
+    annotation: null,
+    fingerprint: null,
+    unchanged: () => false,
+    problem: () => undefined,
+  };
+  return Array.fromAsync(
+    crawler.crawl({ fs: folderFs(root), meta: { workload: fakeWorkload(), container: null } }, context),
+  );
+}
+
+test("crawlers share one process, which has neither environment nor descriptors nor rights of the agent", async () => {
+  process.env["TRAWLER_TEST_SECRET"] = "hush";
+  const shared = new CrawlerProcess({ entry, log: silentLog });
+  await using packages = await start(shared, "package", { max: 10 });
+  await using gems = await start(shared, "ruby-package", { paths: [], usualPaths: true, max: 10 });
+  delete process.env["TRAWLER_TEST_SECRET"];
+  const names = (await crawl(packages)).map(({ type, value }) => `${type} ${String(value["name"] ?? value["format"])}`);
+  expect(names).toEqual(["packageDatabase apk-installed", "package musl"]);
+  expect(await crawl(gems)).toEqual([]);
+
+  const proc = `/proc/${shared.pid}`;
+  expect(await readFile(`${proc}/environ`, "latin1")).not.toContain("hush");
+  const status = await readFile(`${proc}/status`, "latin1");
+  expect(status).toMatch(/^CapPrm:\t0+\nCapEff:\t0+$/m);
+  expect(status).toMatch(/^Seccomp:\t2$/m);
+  expect(status).toMatch(/^NoNewPrivs:\t1$/m);
+  const targets = await Promise.all(
+    (await readdir(`${proc}/fd`)).map((name) => readlink(`${proc}/fd/${name}`).catch(() => "")),
+  );
+  // Input, its output, its channel; the rest is Node's own.
+  const files = targets.filter((target) => target.startsWith("/") && target !== "/dev/null");
+  expect(files).toEqual([]);
+  expect(targets.filter((target) => target.startsWith("socket:")).length).toBeLessThanOrEqual(3);
+});
+
+test("it ends when nothing was asked for a while, and the next call starts another", async () => {
+  const shared = new CrawlerProcess({ entry, log: silentLog, idle: 50 });
+  await using packages = await start(shared, "package", { max: 10 });
+  await vi.waitFor(() => expect(shared.pid).toBeNull(), { timeout: 10_000 });
+  expect(await crawl(packages)).toHaveLength(2);
+});
+
+test("one that is killed costs the calls that it had, and the next call starts another", async () => {
+  const shared = new CrawlerProcess({ entry, log: silentLog });
+  await using packages = await start(shared, "package", { max: 10 });
+  process.kill(shared.pid ?? Number.NaN, "SIGKILL");
+  await vi.waitFor(() => expect(shared.pid).toBeNull(), { timeout: 10_000 });
+  clock.advance(60_000);
+  expect(await crawl(packages)).toHaveLength(2);
+});
+
+test("settings that a crawler refuses fail it alone", async () => {
+  const shared = new CrawlerProcess({ entry, log: silentLog });
+  await using packages = await start(shared, "package", { max: 10 });
+  await expect(start(shared, "nothing", {})).rejects.toMatchObject({ code: "TRAWLER_PLUGIN_INVALID" });
+  expect(await crawl(packages)).toHaveLength(2);
+});
+
+test("no process is left when its crawlers are closed", async () => {
+  const shared = new CrawlerProcess({ entry, log: silentLog });
+  const packages = await start(shared, "package", { max: 10 });
+  const { pid } = shared;
+  await packages[Symbol.asyncDispose]();
+  await vi.waitFor(() => expect(() => process.kill(pid ?? Number.NaN, 0)).toThrow(/ESRCH/), { timeout: 10_000 });
+});
