@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { formatFault } from "../src/template/faults.ts";
 import { maskTemplate } from "../src/template/mask.ts";
 import { processTemplate } from "../src/template/process.ts";
-import { MASK } from "../src/template/redact.ts";
+import { MASK, redactor } from "../src/template/redact.ts";
 
 const HEAD = "apiVersion: template.openshift.io/v1\nkind: Template\n";
 const faultsOf = (text: string, values: readonly (readonly [string, string])[] = []) => {
@@ -198,4 +198,14 @@ test("a template of 1,000 objects is processed, with places in JSON too", () => 
   const { faults } = faultsOf(build({ message: "${NOPE}" }));
   expect(faults.map(({ code, path }) => [code, path])).toEqual([["REFERENCE_UNKNOWN", "/message"]]);
   expect(faults[0]?.line).toBeGreaterThan(1_000);
+});
+
+test("C7: more secret values than any text could be searched for are refused; what overlaps is hidden whole", () => {
+  const stringData = Object.fromEntries(Array.from({ length: 20_001 }, (_, at) => [`key-${at}`, `value-${at}`]));
+  const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, stringData };
+  const text = JSON.stringify({ apiVersion: "v1", kind: "Template", objects: [secret] });
+  expect(processTemplate(text).faults.map(({ code }) => code)).toEqual(["TOO_LARGE"]);
+  const redact = redactor(["abcd", "bcdefgh", "xyz"]);
+  expect(redact("abcdefgh xyzxyz xy abcd")).toBe(`${MASK} ${MASK}${MASK} xy ${MASK}`);
+  expect(redact("")).toBe("");
 });

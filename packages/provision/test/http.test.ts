@@ -5,6 +5,7 @@ import { request as httpsRequest } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { TLSSocket } from "node:tls";
+import { createApiClient, tokenTarget } from "@trawler/kube";
 import { expect, test } from "vitest";
 import { isAuthorized, isLocalProgram, isLoopback, tokenOf } from "../src/serve/auth.ts";
 import { Serving, TOKEN, templateOf, until } from "./serving.ts";
@@ -248,6 +249,7 @@ test("the catalogue: good and bad templates, their forms, and answers that becom
   const dialog = await serving.request("GET", "/v1/templates/shop/dialog");
   expect(dialog.body["schema"]).toMatchObject({ type: "object" });
   expect(one.text + dialog.text).not.toContain("sWordfish");
+  expect(dialog.body["creates"]).toMatchObject([{ kind: "ConfigMap", mayCreate: true }]);
   expect((await serving.request("GET", "/v1/templates/none")).status).toBe(404);
   expect((await serving.request("GET", "/v1/templates/bad/dialog")).status).toBe(422);
   const inline = { template: { source: templateOf(["a"]) }, namespace: "shop" };
@@ -265,6 +267,37 @@ test("the catalogue: good and bad templates, their forms, and answers that becom
   expect(made.status).toBe(202);
   await until(() => serving.cluster.made.length === 1);
   expect(serving.cluster.made).toEqual(["shop/web"]);
+});
+
+test("D20: the form of a service says what its account may not create; a cluster that is away keeps no form from being shown", async () => {
+  await using serving = await Serving.open();
+  await serving.stop();
+  const folder = join(serving.folder, "templates");
+  execFileSync("mkdir", [folder]);
+  const object = (kind: string): object => ({ apiVersion: "v1", kind, metadata: { name: "a" } });
+  writeFileSync(
+    join(folder, "a.json"),
+    templateOf([], { objects: ["Secret", "ConfigMap"].map(object), parameters: [] }),
+  );
+  await serving.start({ catalogue: folder });
+  serving.cluster.allow = (verb, plural) => verb !== "create" || plural !== "secrets";
+  const rights = async (query: string): Promise<unknown> => {
+    const { body, status } = await serving.request("GET", `/v1/templates/shop/dialog${query}`);
+    const creates: readonly { readonly mayCreate?: boolean | null }[] = Array.isArray(body["creates"])
+      ? body["creates"]
+      : [];
+    return [status, ...creates.map(({ mayCreate }) => mayCreate)];
+  };
+  expect(await rights("?namespace=shop")).toEqual([200, false, true]);
+  // Where it is to go is not chosen yet.
+  expect(await rights("")).toEqual([200, null, true]);
+  expect(await rights("?namespace=shop&server=false")).toEqual([200, null, null]);
+  expect(await rights("?namespace=..%2Fkube-system")).toEqual([400]);
+  expect(serving.cluster.writes).toEqual([]);
+  await serving.stop();
+  const client = createApiClient({ target: tokenTarget({ server: "http://127.0.0.1:1" }) });
+  await serving.start({ catalogue: folder, client });
+  expect(await rights("?namespace=shop")).toEqual([200, null, null]);
 });
 
 test("a webhook is told of each end once the run is over, by the next process where the first one could not", async () => {

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { createApiClient, tokenTarget } from "@trawler/kube";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { newInstance } from "../src/journal/instance.ts";
+import { parseJson } from "../src/json.ts";
+import { toYaml } from "../src/yaml.ts";
 import { Serving, TOKEN, templateOf, until, WITH_SECRET } from "./serving.ts";
 
 let serving: Serving;
@@ -275,4 +277,63 @@ test("a service that stops leaves its runs as they are; the next one goes on, an
   expect(await ended(instance)).toMatchObject({ state: "SUCCEEDED" });
   expect(await ended(queued)).toMatchObject({ state: "SUCCEEDED" });
   expect(serving.cluster.made.toSorted()).toEqual(["shop/a", "shop/b", "shop/c", "shop/d", "shop/e"]);
+});
+
+test("a template that takes a second to read holds up nobody: health and events answer meanwhile", async () => {
+  const names = Array.from({ length: 1_000 }, (_, at) => `big-${at}`);
+  const objects = names.map((name) => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name, labels: { part: name } },
+    data: Object.fromEntries(
+      Array.from({ length: 24 }, (_, at) => [`setting-${at}`, `\${A} is the ${at}th setting of ${name}`]),
+    ),
+  }));
+  const source = toYaml(parseJson(templateOf([], { objects })));
+  expect(source.length).toBeGreaterThan(1.2 * 1024 ** 2);
+  const { instance } = (await serving.request("POST", "/v1/instances", create(["small"]))).body;
+  await ended(instance);
+  let planned = false;
+  const plan = serving.request("POST", "/v1/plan", { template: { source }, namespace: "shop" }).then((answer) => {
+    planned = true;
+    return answer;
+  });
+  let meanwhile = 0;
+  while (!planned) {
+    const [health, events] = await Promise.all([
+      fetch(`${serving.url}/healthz`),
+      serving.request("GET", `/v1/instances/${instance}/events`),
+    ]);
+    expect([health.status, events.status, events.text.includes("event: end")]).toEqual([200, 200, true]);
+    if (!planned) meanwhile++;
+  }
+  const answer = await plan;
+  expect([answer.status, answer.body["objects"]]).toMatchObject([200, { length: 1_000 }]);
+  // Were it read where requests are answered, not one would have been.
+  expect(meanwhile).toBeGreaterThan(5);
+});
+
+test("as many templates are read at a time as are allowed; one that takes too long is refused, and the next one is read", async () => {
+  await serving.stop();
+  await serving.start({ reading: { threads: 1, waiting: 1, timeout: 1 } });
+  const slow = await serving.request("POST", "/v1/plan", create(["a"]));
+  expect([slow.status, slow.body["code"]]).toEqual([422, "TRAWLER_LIMIT"]);
+  await serving.stop();
+  await serving.start({ reading: { threads: 1, waiting: 1 } });
+  const answers = await Promise.all(
+    ["a", "b", "c", "d"].map((name) => serving.request("POST", "/v1/plan", create([name]))),
+  );
+  const states = answers.map(({ status }) => status);
+  expect(states.filter((status) => status === 200)).toHaveLength(2);
+  expect(states.filter((status) => status === 429)).toHaveLength(2);
+  expect((await serving.request("POST", "/v1/plan", create(["e"]))).status).toBe(200);
+});
+
+test("a body of very many values is refused before it is read", async () => {
+  const answers = `[${"0,".repeat(60_000)}0]`;
+  const body = `{"template":{"source":"x"},"answers":{"a":${answers}}}`;
+  const answer = await serving.request("POST", "/v1/plan", body);
+  expect([answer.status, answer.body["code"]]).toEqual([413, "TRAWLER_LIMIT"]);
+  const commas = JSON.stringify({ template: { source: `${',[{\\"'.repeat(60_000)}` } });
+  expect((await serving.request("POST", "/v1/plan", commas)).status).toBe(422);
 });

@@ -5,9 +5,9 @@ import { Journal } from "../journal/journal.ts";
 import type { Item, Run, RunSettings } from "../journal/record.ts";
 import type { Preflight } from "../preflight/types.ts";
 import { redactor } from "../template/redact.ts";
+import { secretTexts } from "../template/secret-texts.ts";
 import type { ProcessedTemplate } from "../template/types.ts";
 import { awaitedIn } from "../wait/awaited.ts";
-import { secretTexts } from "./secrets.ts";
 
 export interface BeginOptions {
   readonly folder: JournalFolder;

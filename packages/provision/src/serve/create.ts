@@ -8,7 +8,6 @@ import { newInstance } from "../journal/instance.ts";
 import type { RunSettings, RunState } from "../journal/record.ts";
 import { preflight } from "../preflight/preflight.ts";
 import type { Preflight } from "../preflight/types.ts";
-import { maskTemplate } from "../template/mask.ts";
 import { Refusal } from "./refusal.ts";
 import type { ServiceStore } from "./store.ts";
 import type { Prepared, Templates } from "./templates.ts";
@@ -93,7 +92,7 @@ export class Creator {
     // The worker takes the run over: nobody else holds it by then.
     begin({ folder, template, preflight: result, namespace, server, settings, clock, instance })[Symbol.dispose]();
     worker.accept({ instance, action: "work" });
-    return { instance, state: "PENDING", begun: true, event: 0, message: maskTemplate(template).message };
+    return { instance, state: "PENDING", begun: true, event: 0, message: prepared.masked.message };
   }
 
   /** Asks the cluster. Creates nothing. Throws a Refusal where something stands against it. */

@@ -2,9 +2,9 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { errorCode, errorMessage, type Logger } from "@trawler/plugin-api";
 import type { FastifyError, FastifyInstance } from "fastify";
-import { parseJson } from "../json.ts";
 import { MAX_TEXT } from "../template/text.ts";
 import { isAuthorized, isLocalProgram } from "./auth.ts";
+import { readBody } from "./body.ts";
 import type { RotatingCredentials, TlsPair } from "./credentials.ts";
 import { type ErrorBody, isRefusal, Refusal } from "./refusal.ts";
 import { SHARED } from "./schemas.ts";
@@ -57,9 +57,9 @@ export async function createHttp({ credentials, log, version, onAnswer }: HttpOp
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, text, done) => {
     try {
-      done(null, parseJson(String(text)));
+      done(null, readBody(String(text)));
     } catch (error) {
-      done(new Refusal(400, { code: "TRAWLER_CONFIG_INVALID", message: `the body is ${errorMessage(error)}` }));
+      done(error instanceof Error ? error : new Error(errorMessage(error)));
     }
   });
   app.addHook("onRequest", async (request, reply) => {

@@ -16,6 +16,7 @@ import { addHealth } from "./routes-health.ts";
 import { addInstances } from "./routes-instances.ts";
 import { addTemplates } from "./routes-templates.ts";
 import { ServiceStore } from "./store.ts";
+import { TemplateWork, type TemplateWorkOptions } from "./template-work.ts";
 import { type TemplateSourceOptions, Templates } from "./templates.ts";
 import { Worker, type WorkerStatus } from "./worker.ts";
 
@@ -37,6 +38,8 @@ export interface ServiceOptions extends CredentialOptions, TemplateSourceOptions
   /** Runs at a time, and runs that may wait for their turn. */
   readonly concurrent: number;
   readonly waiting: number;
+  /** How templates are read. */
+  readonly reading?: TemplateWorkOptions;
   readonly notifiers: readonly Notifier[];
   readonly onAnswer?: (answered: Answered) => void;
   /** A run is over. */
@@ -59,6 +62,8 @@ export interface Service extends AsyncDisposable {
 
 /** Milliseconds that requests under way have when the service stops. */
 const GRACE = 3_000;
+/** Milliseconds of one question about what a form creates. */
+const FORM_TIMEOUT = 5_000;
 
 /**
  * Serves provisioning, and first takes up what an earlier process left. Throws TRAWLER_CONFIG_INVALID where it would be
@@ -96,11 +101,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       options.onEnd?.(report.state);
     },
   });
-  const templates = new Templates(options);
+  const reading = stack.use(new TemplateWork(options.reading));
+  const templates = new Templates(options, reading);
   const creator = new Creator({ templates, folder, store, worker, clock, cluster });
   const instances = new Instances(folder, worker);
   const app = await createHttp({ ...options, credentials });
-  const routes = { templates, creator, instances, signal: stopping.signal };
+  // A form is shown without them where the cluster is slow.
+  const rights = (): Cluster => new Cluster(client, Math.min(options.requestTimeout ?? FORM_TIMEOUT, FORM_TIMEOUT));
+  const routes = { templates, creator, instances, rights, signal: stopping.signal };
   addTemplates(app, routes);
   addInstances(app, routes);
   addHealth(app, {

@@ -1,12 +1,14 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { readTemplateFiles, type TemplateFile } from "../catalogue/files.ts";
-import { type CatalogueEntry, listTemplates } from "../catalogue/list.ts";
-import { readAnswers } from "../dialog/answers.ts";
-import { buildDialog } from "../dialog/build.ts";
+import type { CatalogueEntry } from "../catalogue/list.ts";
 import type { Dialog } from "../dialog/types.ts";
+import { emptyMap, isMap, parseJson } from "../json.ts";
 import { isFatal } from "../template/faults.ts";
-import { processTemplate } from "../template/process.ts";
-import type { Mode, ProcessedTemplate, TemplateFault } from "../template/types.ts";
+import { redactor } from "../template/redact.ts";
+import type { Mode, ProcessedObject, ProcessedTemplate, TemplateFault } from "../template/types.ts";
 import { notFound, Refusal } from "./refusal.ts";
+import type { TemplateValues, ThreadPrepared, ThreadRefused } from "./template-thread.ts";
+import type { TemplateWork } from "./template-work.ts";
 import type { TemplateRequest } from "./types.ts";
 
 export interface TemplateSourceOptions {
@@ -17,32 +19,36 @@ export interface TemplateSourceOptions {
 }
 
 /** A template with values, and where its objects go. */
-export interface Prepared {
+export interface Prepared extends TemplateValues {
+  /** Without its objects as they were written. */
   readonly template: ProcessedTemplate;
   readonly faults: readonly TemplateFault[];
-  readonly namespace: string | null;
-  readonly createNamespace: boolean;
-  /** Values as they were given. */
-  readonly values: readonly (readonly [name: string, value: string])[];
+  /** To be shown, secrets as dots; the objects as JSON text. */
+  readonly masked: ThreadPrepared["masked"];
 }
+
+/** Milliseconds after which others get their turn. */
+const SLICE = 10;
 
 /** The templates that a service knows, and what requests make of them. */
 export class Templates {
   readonly #options: TemplateSourceOptions;
+  readonly #work: TemplateWork;
 
-  constructor(options: TemplateSourceOptions) {
+  constructor(options: TemplateSourceOptions, work: TemplateWork) {
     this.#options = options;
+    this.#work = work;
   }
 
   /** Good and bad ones. Files are named without their folder. */
   async list(): Promise<readonly CatalogueEntry[]> {
-    return listTemplates(await this.#files());
+    return await this.#work.run("list", await this.#files());
   }
 
   /** Throws a Refusal with 404 where there is none of that name. */
   async find(name: string): Promise<TemplateFile & { readonly entry: CatalogueEntry }> {
     const files = await this.#files();
-    const entry = listTemplates(files).find((one) => one.name === name);
+    const entry = (await this.#work.run("list", files)).find((one) => one.name === name);
     const file = files.find((one) => one.file === entry?.file);
     if (entry === undefined || file === undefined)
       throw notFound(`there is no template ${name.slice(0, 100)} in the catalogue`);
@@ -50,40 +56,24 @@ export class Templates {
   }
 
   /** The form of a template of the catalogue. Throws a Refusal with 422 where the template has faults. */
-  async dialog(name: string, mode: Mode): Promise<Dialog> {
-    const { file, text } = await this.find(name);
-    const { dialog, faults } = buildDialog(text, mode, file);
-    if (dialog === null) throw faulty(faults);
-    return dialog;
+  async dialog({ file, text }: TemplateFile, mode: Mode): Promise<Dialog> {
+    const answer = await this.#work.run("dialog", { file, text, mode });
+    if (answer.kind !== "dialog") throw refused(answer);
+    return answer.dialog;
   }
 
   /** Puts the values in. Throws a Refusal with all faults at once. */
   async prepare(request: TemplateRequest): Promise<Prepared> {
-    const { mode = "strict", ignoreUnknownParameters: ignoreUnknown = false } = request;
+    const { mode = "strict", ignoreUnknownParameters: ignoreUnknown = false, answers } = request;
+    const { namespace = null, createNamespace = false, values = {} } = request;
     const { file, text } = await this.#textOf(request);
-    const target = this.#target(request, text, file, mode);
-    const { namespace, values } = target;
-    const { template, faults } = processTemplate(text, { mode, values, namespace, ignoreUnknown, file });
-    if (template === null) throw faulty(faults);
-    return { ...target, template, faults };
-  }
-
-  #target(
-    request: TemplateRequest,
-    text: string,
-    file: string,
-    mode: Mode,
-  ): Pick<Prepared, "namespace" | "createNamespace" | "values"> {
-    const { answers, namespace = null, createNamespace = false } = request;
-    if (answers === undefined) return { namespace, createNamespace, values: Object.entries(request.values ?? {}) };
-    const { dialog, faults } = buildDialog(text, mode, file);
-    if (dialog === null) throw faulty(faults);
-    const read = readAnswers(dialog, answers);
-    if (read.faults.length > 0 || read.target === null) {
-      const message = "the answers do not fit the form";
-      throw new Refusal(422, { code: "TRAWLER_CONFIG_INVALID", message, answers: read.faults });
-    }
-    return { namespace: read.target.namespace, createNamespace: read.target.create, values: read.values };
+    const given =
+      answers === undefined
+        ? { namespace, createNamespace, values: Object.entries(values) }
+        : { answers: JSON.stringify(answers) };
+    const answer = await this.#work.run("prepare", { file, text, mode, ignoreUnknown, given });
+    if (answer.kind !== "prepared") throw refused(answer);
+    return await preparedOf(answer);
   }
 
   async #textOf({ template }: TemplateRequest): Promise<TemplateFile> {
@@ -101,6 +91,34 @@ export class Templates {
     const files = await readTemplateFiles(catalogue, async function* () {});
     return files.map(({ file, text }) => ({ file: file.slice(file.lastIndexOf("/") + 1), text }));
   }
+}
+
+async function preparedOf(answer: ThreadPrepared): Promise<Prepared> {
+  const { namespace, createNamespace, values, faults, masked, mode, message, parameters, name, digest } = answer;
+  const objects: ProcessedObject[] = [];
+  let turn = performance.now();
+  for (const { body: text, ...object } of answer.objects) {
+    const body = parseJson(text);
+    objects.push({ ...object, body: isMap(body) ? body : emptyMap() });
+    if (performance.now() - turn < SLICE) continue;
+    await nextTurn();
+    turn = performance.now();
+  }
+  const template = {
+    ...{ name, digest, message: null, description: null, displayName: null },
+    ...{ annotations: {}, labels: {}, parameters: [], objects: [] },
+  };
+  const redact = redactor(parameters.filter(({ secret }) => secret).map(({ value }) => value));
+  return {
+    ...{ namespace, createNamespace, values, faults, masked },
+    template: { template, mode, objects, message, parameters, labels: {}, redact },
+  };
+}
+
+function refused(answer: ThreadRefused): Refusal {
+  if (answer.kind === "faulty") return faulty(answer.faults);
+  const { answers } = answer;
+  return new Refusal(422, { code: "TRAWLER_CONFIG_INVALID", message: "the answers do not fit the form", answers });
 }
 
 function faulty(faults: readonly TemplateFault[]): Refusal {

@@ -5,6 +5,7 @@ import { readTemplate } from "./read.ts";
 import { redactor } from "./redact.ts";
 import { checkReferences } from "./references.ts";
 import { secretParameters } from "./secret.ts";
+import { MOST_SECRETS, secretTexts } from "./secret-texts.ts";
 import { Substitution } from "./substitute.ts";
 import type {
   ParameterValue,
@@ -34,14 +35,19 @@ export interface Evaluation {
 export function processTemplate(source: string | TemplateDocument, options: ProcessOptions = {}): ProcessResult {
   const { mode = "strict", file = "template" } = options;
   const document = typeof source === "string" ? readTemplate(source, file, mode) : source;
-  const { objects, message, labels, parameters, faults } = evaluate(document, options);
+  const { message, labels, parameters, faults, ...evaluated } = evaluate(document, options);
   if (isFatal(faults)) return { template: null, faults };
+  const objects = evaluated.objects.filter((object) => object !== null);
+  if (secretTexts({ parameters, objects }).length > MOST_SECRETS) {
+    const why = `it has more than ${MOST_SECRETS} secret values; split the template`;
+    return { template: null, faults: [...faults, document.fault("error", "TOO_LARGE", [], why)] };
+  }
   const secrets = parameters.filter(({ secret }) => secret).map(({ value }) => value);
   return {
     template: {
       template: document.template,
       mode,
-      objects: objects.filter((object) => object !== null),
+      objects,
       message,
       parameters,
       labels,

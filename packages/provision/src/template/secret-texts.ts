@@ -1,8 +1,14 @@
 import { isMap, type JsonMap } from "../json.ts";
-import type { ProcessedTemplate } from "../template/types.ts";
+import type { ProcessedTemplate } from "./types.ts";
+
+/** Most of them: each text that is shown is searched for all. */
+export const MOST_SECRETS = 20_000;
 
 /** Every text that must not be shown: secret parameters, and the data of Secrets (as written and decoded). */
-export function secretTexts({ parameters, objects }: ProcessedTemplate): readonly string[] {
+export function secretTexts({
+  parameters,
+  objects,
+}: Pick<ProcessedTemplate, "parameters" | "objects">): readonly string[] {
   const values = parameters.filter(({ secret }) => secret).map(({ value }) => value);
   const data = objects.filter(({ kind }) => kind === "Secret").flatMap(({ body }) => dataOf(body));
   const all = [...values, ...data];

@@ -1,0 +1,123 @@
+import { parentPort } from "node:worker_threads";
+import { errorMessage } from "@trawler/plugin-api";
+import type { TemplateFile } from "../catalogue/files.ts";
+import { type CatalogueEntry, listTemplates } from "../catalogue/list.ts";
+import { readAnswers } from "../dialog/answers.ts";
+import { buildDialog } from "../dialog/build.ts";
+import type { AnswerFault, Dialog } from "../dialog/types.ts";
+import { parseJson } from "../json.ts";
+import { maskTemplate, placed } from "../template/mask.ts";
+import { processTemplate } from "../template/process.ts";
+import type { Mode, ParameterValue, ProcessedObject, TemplateFault } from "../template/types.ts";
+
+/** What goes between the threads is copied: so JSON goes as its text, which keeps numbers exact and maps as they are. */
+type JsonText = string;
+
+export interface TemplateValues {
+  readonly namespace: string | null;
+  readonly createNamespace: boolean;
+  /** As they were given. */
+  readonly values: readonly (readonly [name: string, value: string])[];
+}
+
+export interface ThreadPrepared extends TemplateValues {
+  readonly kind: "prepared";
+  readonly name: string | null;
+  readonly digest: string;
+  readonly mode: Mode;
+  readonly objects: readonly (Omit<ProcessedObject, "body"> & { readonly body: JsonText })[];
+  readonly message: string | null;
+  readonly parameters: readonly ParameterValue[];
+  readonly faults: readonly TemplateFault[];
+  /** To be shown: secrets are dots. */
+  readonly masked: {
+    readonly message: string | null;
+    readonly objects: JsonText;
+    readonly parameters: readonly ParameterValue[];
+  };
+}
+
+export type ThreadRefused =
+  | { readonly kind: "faulty"; readonly faults: readonly TemplateFault[] }
+  | { readonly kind: "unfit"; readonly answers: readonly AnswerFault[] };
+
+interface ThreadDialog {
+  readonly kind: "dialog";
+  readonly dialog: Dialog;
+}
+
+/** What the thread is asked, and what it answers. */
+export interface TemplateJobs {
+  readonly list: { readonly asked: readonly TemplateFile[]; readonly answer: readonly CatalogueEntry[] };
+  readonly dialog: {
+    readonly asked: TemplateFile & { readonly mode: Mode };
+    readonly answer: ThreadDialog | ThreadRefused;
+  };
+  readonly prepare: {
+    readonly asked: TemplateFile & {
+      readonly mode: Mode;
+      readonly ignoreUnknown: boolean;
+      readonly given: TemplateValues | { readonly answers: JsonText };
+    };
+    readonly answer: ThreadPrepared | ThreadRefused;
+  };
+}
+export type JobKind = keyof TemplateJobs;
+export type Asked = {
+  readonly [K in JobKind]: { readonly kind: K; readonly asked: TemplateJobs[K]["asked"] };
+}[JobKind];
+export type Answered = { readonly answer: TemplateJobs[JobKind]["answer"] } | { readonly failed: string };
+
+function work(job: Asked): TemplateJobs[JobKind]["answer"] {
+  if (job.kind === "list") return listTemplates(job.asked);
+  return job.kind === "dialog" ? form(job.asked) : prepare(job.asked);
+}
+
+function form({ text, mode, file }: TemplateJobs["dialog"]["asked"]): TemplateJobs["dialog"]["answer"] {
+  const { dialog, faults } = buildDialog(text, mode, file);
+  if (dialog === null) return { kind: "faulty", faults };
+  return { kind: "dialog", dialog };
+}
+
+function prepare(asked: TemplateJobs["prepare"]["asked"]): TemplateJobs["prepare"]["answer"] {
+  const { text, mode, file, ignoreUnknown, given } = asked;
+  const target = "answers" in given ? read(asked, given.answers) : given;
+  if ("kind" in target) return target;
+  const { namespace, values } = target;
+  const { template, faults } = processTemplate(text, { mode, values, namespace, ignoreUnknown, file });
+  if (template === null) return { kind: "faulty", faults };
+  const { objects, parameters, message } = maskTemplate(template);
+  return {
+    kind: "prepared",
+    ...target,
+    name: template.template.name,
+    digest: template.template.digest,
+    mode,
+    objects: template.objects.map((object) => ({ ...object, body: JSON.stringify(object.body) })),
+    message: template.message,
+    parameters: template.parameters,
+    faults,
+    masked: { message, parameters, objects: JSON.stringify(objects.map(placed)) },
+  };
+}
+
+function read(
+  { text, mode, file }: TemplateFile & { readonly mode: Mode },
+  answers: JsonText,
+): TemplateValues | ThreadRefused {
+  const { dialog, faults } = buildDialog(text, mode, file);
+  if (dialog === null) return { kind: "faulty", faults };
+  const result = readAnswers(dialog, parseJson(answers));
+  if (result.faults.length > 0 || result.target === null) return { kind: "unfit", answers: result.faults };
+  const { namespace, create } = result.target;
+  return { namespace, createNamespace: create, values: result.values };
+}
+
+parentPort?.on("message", (job: Asked) => {
+  const tell = (answered: Answered): void => parentPort?.postMessage(answered);
+  try {
+    tell({ answer: work(job) });
+  } catch (error) {
+    tell({ failed: errorMessage(error) });
+  }
+});
