@@ -1,7 +1,7 @@
 /**
  * `node scripts/bundle.ts [FOLDER] [--all-platforms]`: the agent's production artefact. `trawl.js` is the command;
  * `worker.js` the thread that enters network namespaces, `thread.js` the one that runs a third party's crawler,
- * `crawler-process.js` the process of crawlers that read files, `queue-thread.js` and `writer-thread.js` those of the inventory. What is
+ * `crawler-process.js` the process of crawlers that read files, `queue-thread.js` and `writer-thread.js` those of the inventory, `template-thread.js` that of provisioning. What is
  * loaded on first use (each plugin, each client library) stands in a file of its own, as text that is parsed costs memory
  * whether it runs or not; koffi, which has native code, is copied. The folder runs wherever a Node does that trawl
  * supports: `node FOLDER/trawl.js --help`. With `--all-platforms` koffi's code for amd64 and arm64 is fetched from the
@@ -35,6 +35,7 @@ await build({
     "crawler-process": join(root, "packages/cli/src/crawler-process.ts"),
     "queue-thread": join(root, "packages/inventory/src/queue/queue-thread.ts"),
     "writer-thread": join(root, "packages/inventory/src/writer/writer-thread.ts"),
+    "template-thread": join(root, "packages/provision/src/serve/template-thread.ts"),
   },
   bundle: true,
   splitting: true,
