@@ -7,10 +7,10 @@ import { type Collector, type CollectorOptions, kindSpec, openCollector } from "
 import { type Folder, folder } from "./harness.ts";
 
 export const PODS = "/api/v1/pods";
-const SPEC = kindSpec({ apiVersion: "v1", resource: "pods", kind: "Pod" });
+export const SPEC = kindSpec({ apiVersion: "v1", resource: "pods", kind: "Pod" });
 
-const clock: Clock = { now: () => Date.now(), monotonic: () => performance.now() / 1000 };
-const quiet: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+export const clock: Clock = { now: () => Date.now(), monotonic: () => performance.now() / 1000 };
+export const quiet: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 export function pod(
   uid: string,
@@ -36,7 +36,7 @@ interface Running extends AsyncDisposable {
 export interface Bench extends AsyncDisposable {
   readonly api: FakeApi;
   readonly folder: Folder;
-  start(options?: Partial<CollectorOptions>): Promise<Running>;
+  start(options?: Partial<Omit<CollectorOptions, "postgresql">>): Promise<Running>;
 }
 
 /** A fake API server and a folder; collectors are started on them one after another. */

@@ -1,19 +1,19 @@
 import { writeSync } from "node:fs";
-import { openQueue, openStoreReader, openWriter } from "../src/index.ts";
+import { openAnyReader, openQueue, openWriter, type StoreTarget } from "../src/index.ts";
 import { script } from "./script.ts";
 
 /** A collector in small, to be killed: resumes from the stored position, with some events that it has seen before. */
-const [folder = "", seed = "1", length = "0"] = process.argv.slice(2);
+const [folder = "", seed = "1", length = "0", other] = process.argv.slice(2);
 const REPLAY = 15;
 const CHUNK = 7;
 
 const queue = await openQueue({ file: `${folder}/queue.db`, commitMilliseconds: 1 });
-const store = `${folder}/store.db`;
+const store: StoreTarget = other === undefined ? `${folder}/store.db` : JSON.parse(other);
 const writer = await openWriter({ queue, store, cluster: "crash", flushMilliseconds: 3, flushEvents: 40 });
 await writer.flush(queue.status().durable);
-const reader = openStoreReader(store);
-const position = Number(reader.position("pods")?.resourceVersion ?? 0);
-reader[Symbol.dispose]();
+const reader = await openAnyReader(store);
+const position = Number((await reader.position("pods"))?.resourceVersion ?? 0);
+await reader[Symbol.asyncDispose]();
 if (position === 0) {
   await queue.append([{ type: "synced", stream: "pods", epoch: 0, receivedAt: 0, resourceVersion: "0" }]);
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import {
-  type Collector,
   checkCluster,
   createFramesReader,
   createPublisher,
@@ -31,7 +30,7 @@ import type { CommonOptions } from "./common.ts";
 import { createInventoryMetrics, type InventoryMetrics } from "./inventory-metrics.ts";
 import { reviewRights } from "./inventory-role.ts";
 import { type InventorySettings, inventorySettings } from "./inventory-settings.ts";
-import { serveCollector } from "./inventory-socket.ts";
+import { type AnyCollector, serveCollector } from "./inventory-socket.ts";
 
 /** Milliseconds after a stop signal at which the process ends whatever happens. */
 const GRACE = 12_000;
@@ -47,7 +46,7 @@ export async function inventoryRun(options: CommonOptions, world: World): Promis
   const target = await apiTarget(settings, world);
   using client = createApiClient({ target, environment: world.env, userAgent: `trawler-inventory/${VERSION}` });
   makeStateFolder(settings.folder);
-  let collector: Collector | null = null;
+  let collector: AnyCollector | null = null;
   await using stack = new AsyncDisposableStack();
   const metrics = await createInventoryMetrics(() => collector?.status() ?? null);
   const health = stack.use(
@@ -94,7 +93,7 @@ interface Running {
   readonly log: Log;
   readonly world: World;
   readonly metrics: InventoryMetrics;
-  show(collector: Collector | null): void;
+  show(collector: AnyCollector | null): void;
 }
 
 /** Follows the cluster until the signal aborts. Rejects where it cannot go on. */
@@ -162,7 +161,7 @@ async function checked(client: ApiClient, folder: string, log: Log, signal: Abor
 
 async function preparePublisher(
   { kafka, folder }: InventorySettings,
-  { store, writer }: Collector,
+  { store, writer }: AnyCollector,
   log: Log,
 ): Promise<Publisher | null> {
   if (kafka?.records === undefined) return null;
@@ -174,7 +173,7 @@ async function preparePublisher(
 
 async function prepareFrames(
   { kafka, cluster }: InventorySettings,
-  { queue }: Collector,
+  { queue }: AnyCollector,
   log: Log,
   { clock }: World,
 ): Promise<FramesReader | null> {
@@ -186,7 +185,7 @@ async function prepareFrames(
 }
 
 /** One line when it is in step, one when it no longer is. */
-async function tellReady(collector: Collector, log: Log, signal: AbortSignal): Promise<void> {
+async function tellReady(collector: AnyCollector, log: Log, signal: AbortSignal): Promise<void> {
   let told: string | null = "not yet";
   while (!signal.aborted) {
     const { unready } = collector.status();
@@ -197,7 +196,7 @@ async function tellReady(collector: Collector, log: Log, signal: AbortSignal): P
   }
 }
 
-function summary(collector: Collector | null): object {
+function summary(collector: AnyCollector | null): object {
   if (collector === null) return { leader: false };
   const { kinds, depth, writer } = collector.status();
   const objects = Object.fromEntries(kinds.map(({ stream, reflector }) => [stream, reflector.objects]));

@@ -1,9 +1,12 @@
 import { chmodSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
-import type { Collector } from "@trawler/inventory";
+import type { Collector, StoreReader } from "@trawler/inventory";
 import { errorCode, errorMessage, TrawlerError } from "@trawler/plugin-api";
 import { answer, boundedServer, type Listening, listen } from "../http.ts";
+
+/** Whatever its store. */
+export type AnyCollector = Collector<StoreReader>;
 
 const REFRESH_MILLISECONDS = 15_000;
 const MOST_ANSWER = 8 * 1024 ** 2;
@@ -13,7 +16,7 @@ function socketPath(folder: string): string {
 }
 
 /** Answers `status` and `refresh` on a unix socket that this user alone may open. `collector` null = standby. */
-export async function serveCollector(folder: string, collector: () => Collector | null): Promise<Listening> {
+export async function serveCollector(folder: string, collector: () => AnyCollector | null): Promise<Listening> {
   const path = socketPath(folder);
   const server = boundedServer((incoming, response) => {
     const url = URL.parse(incoming.url ?? "/", "http://inventory");
@@ -59,7 +62,10 @@ export async function serveCollector(folder: string, collector: () => Collector 
 const MOST_CHANGES = 1_000;
 
 /** `?since=CURSOR&limit=COUNT`; 410 for a cursor that has expired, with where to begin again. */
-async function changesOf({ store }: Collector, parameters: URLSearchParams): Promise<{ status: number; body: object }> {
+async function changesOf(
+  { store }: AnyCollector,
+  parameters: URLSearchParams,
+): Promise<{ status: number; body: object }> {
   const limit = Math.min(Math.max(1, Math.trunc(Number(parameters.get("limit") ?? MOST_CHANGES)) || 1), MOST_CHANGES);
   try {
     return { status: 200, body: await store.feed(parameters.get("since"), limit) };

@@ -54,7 +54,7 @@ export interface CollectorStatus {
 }
 
 /** Readers, queue and writer of one cluster. */
-export interface Collector<S extends StoreReader = StoreReader> extends AsyncDisposable {
+export interface Collector<S extends StoreReader = SqliteStoreReader> extends AsyncDisposable {
   readonly store: S;
   readonly writer: Writer;
   readonly queue: DurableQueue;
@@ -72,8 +72,8 @@ const LAG_LIMIT = 30;
 export function openCollector(
   options: CollectorOptions & { readonly postgresql?: never },
 ): Promise<Collector<SqliteStoreReader>>;
-export function openCollector(options: CollectorOptions): Promise<Collector>;
-export async function openCollector(options: CollectorOptions): Promise<Collector> {
+export function openCollector(options: CollectorOptions): Promise<Collector<StoreReader>>;
+export async function openCollector(options: CollectorOptions): Promise<Collector<StoreReader>> {
   await using stack = new AsyncDisposableStack();
   const { clock, folder, cluster } = options;
   const queue = stack.use(await openQueue({ file: join(folder, QUEUE_FILE), maxBytes: options.queueBytes }));

@@ -27,6 +27,7 @@ export type ReflectorTuning = Partial<
     ReflectorOptions<Held>,
     | "pageSize"
     | "relistEvery"
+    | "streamingList"
     | "watchSeconds"
     | "idleTimeout"
     | "requestTimeout"

@@ -324,6 +324,43 @@ export function recordsContract(open: OpenLedger): void {
       expect(Object.keys((await book.store.show("u3"))[0]?.labels ?? {})).toContain("constructor");
     });
 
+    test("row 17: NUL, halves of surrogate pairs and prototypes are kept as they are, in whatever field", async () => {
+      await using book = await open();
+      const odd = "a\u0000b\ud800c\u001a";
+      const labels = { [odd]: odd, ["__proto__"]: "x", big: "9007199254740993" };
+      const owner = { kind: odd, name: odd, uid: "o" };
+      const uid = "a\u0000b\u001a";
+      await book.apply(
+        object("added", uid, 1, {
+          name: odd,
+          node: odd,
+          owner,
+          metadata: { namespace: odd, labels, generation: 2 ** 60 },
+        }),
+        object("added", '\u001a"plain"', 2, { name: "plain" }),
+      );
+      expect((await book.store.query({ name: odd, node: odd, namespace: odd })).records).toMatchObject([
+        { uid, name: odd, node: odd, namespace: odd, owners: [owner] },
+      ]);
+      expect((await book.store.show(uid))[0]?.labels).toEqual({ ...labels });
+      expect((await book.store.query({ owner: { kind: odd, name: odd } })).records).toHaveLength(1);
+      expect([...(await book.store.known("Pod"))].map((one) => one.uid).sort()).toEqual(['\u001a"plain"', uid].sort());
+      await book.apply(object("deleted", uid, 3, { name: odd, metadata: { namespace: odd } }));
+      expect((await book.store.feed(null, 10)).entries.map((one) => one.uid)).toContain(uid);
+      expect(await book.store.purge({ days: 0, rows: 0 }, 9e15, 10)).toBe(1);
+      expect((await book.store.feed(null, 10)).entries.find((one) => one.uid === uid)).toMatchObject({ record: null });
+      expect(await book.store.status()).toMatchObject({ live: 1, deleted: 0, quarantined: 0 });
+    });
+
+    test("row 16: an object of 3 MB comes back as it was", async () => {
+      await using book = await open();
+      const spec = { blob: Array.from({ length: 60_000 }, (_, index) => `${index} \u0000 ${Math.sqrt(index)} ü`) };
+      const large = bytes({ kind: "Widget", metadata: { uid: "w", name: "w", resourceVersion: "1" }, spec });
+      expect(large.length).toBeGreaterThan(1.9e6);
+      await book.apply(object("added", "w", 1, { kind: "Widget", stream: "widgets", payload: large }));
+      expect((await book.store.show("w"))[0]?.object?.["spec"]).toEqual(spec);
+    });
+
     test("absurd times neither order nor end anything", async () => {
       await using book = await open();
       await book.apply(object("added", "u1", 10, { createdAt: "9999-12-31T23:59:59Z" }));
