@@ -5,12 +5,16 @@ import type { CommandHelp } from "./inventory.ts";
 import type { ApplyOptions } from "./provision-apply.ts";
 import type { ClusterOptions } from "./provision-cluster.ts";
 import { accessOptions, choice, duration, parallel, placeOptions, templateOptions } from "./provision-options.ts";
+import type { PurgeOptions } from "./provision-purge.ts";
 import type { OutputOptions } from "./provision-run.ts";
 import { namesService, type ServiceOptions } from "./provision-service.ts";
 
 type InstanceOptions = ClusterOptions & OutputOptions & ServiceOptions;
 
 const INVENTORY = "folder of the running inventory that is told; default: the one of this host, if any";
+
+/** Milliseconds. */
+const KEEP = 30 * 86_400_000;
 
 type Action = "status" | "logs" | "resume" | "cancel" | "rollback" | "retireRun";
 
@@ -77,6 +81,23 @@ export function addProvisionRuns(
       ),
     )
     .action(async (options: InstanceOptions) => done(await (await instances(options)).list(options, world)));
+  group
+    .command("purge")
+    .description("Forget runs of this machine that are over and have nothing in the cluster.")
+    .option("--state <folder>", "where runs are kept")
+    .option("--older-than <duration>", "only those that ended so long ago", duration, KEEP)
+    .option("--dry-run", "say which, and forget none")
+    .addOption(choice("-o, --output <format>", "how the result is printed", ["table", "json"], "table"))
+    .addHelpText(
+      "after",
+      `${examples(
+        ["trawl provision purge --dry-run", "which would be forgotten"],
+        ["trawl provision purge --older-than 7d", "those that ended a week ago"],
+      )}\nFAILED and RETIRED runs, and those that made nothing. Default: 30 days after their end. A service does it by itself: runs.keep.\n`,
+    )
+    .action(async (options: PurgeOptions) =>
+      done(await (await import("./provision-purge.ts")).purgeRuns(options, world)),
+    );
   const named = (
     name: string,
     description: string,

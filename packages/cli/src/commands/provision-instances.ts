@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { TrawlerError } from "@trawler/plugin-api";
-import { type InstanceSummary, isOver, type Journal, type Report } from "@trawler/provision";
+import { errorMessage, TrawlerError } from "@trawler/plugin-api";
+import { type InstanceSummary, isOver, type Journal, type Report, type Run } from "@trawler/provision";
 import type { World } from "../world.ts";
 import { type ClusterOptions, exitCode, openFolder } from "./provision-cluster.ts";
 import { formatReport } from "./provision-report.ts";
@@ -13,11 +13,16 @@ const LOG_PAGE = 500;
 
 export async function list(options: Options, world: World): Promise<number> {
   const folder = openFolder(options, world);
-  const runs = folder.instances().map((instance) => {
-    using journal = folder.open(instance, true);
-    const { run, items } = journal;
-    return { ...run, objects: items.length, running: folder.isRunning(instance) };
-  });
+  const runs: (Run & { readonly objects: number; readonly running: boolean })[] = [];
+  for (const instance of folder.instances()) {
+    try {
+      using journal = folder.open(instance, true);
+      runs.push({ ...journal.run, objects: journal.size, running: folder.isRunning(instance) });
+    } catch (error) {
+      // One that cannot be read keeps none of the others from being told.
+      await world.stderr.write(`trawl: ${errorMessage(error)}\n`);
+    }
+  }
   if (options.output === "json") {
     await world.stdout.write(`${JSON.stringify(runs)}\n`);
     return 0;

@@ -45,13 +45,13 @@ export function parallel(text: string): number {
   return count;
 }
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Milliseconds. */
 export function duration(text: string): number {
-  const [, digits = "", unit = ""] = /^(\d{1,6})(ms|s|m|h)$/.exec(text) ?? [];
+  const [, digits = "", unit = ""] = /^(\d{1,6})(ms|s|m|h|d)$/.exec(text) ?? [];
   const factor = UNITS[unit];
-  if (factor === undefined) throw new InvalidArgumentError("It is a duration such as 30s or 5m.");
+  if (factor === undefined) throw new InvalidArgumentError("It is a duration such as 30s, 5m or 30d.");
   return Number(digits) * factor;
 }
 

@@ -94,9 +94,15 @@ const schema: z.ZodType<SettingsText> = z.strictObject({
     .strictObject({
       concurrent: z.int().min(1).max(64).default(4).describe("Runs at a time."),
       waiting: z.int().min(0).max(10_000).default(100).describe("Runs that may wait for their turn; more get 429."),
+      keep: z
+        .union([duration("168h", "87600h"), z.literal("forever")])
+        .default("720h")
+        .describe(
+          "For how long a run that is over and has nothing in the cluster is remembered, a week at least; others always are.",
+        ),
     })
     .prefault({})
-    .describe("How much is done at a time."),
+    .describe("How much is done at a time, and what is remembered."),
   notify: z
     .strictObject({
       webhook: z
@@ -145,7 +151,7 @@ interface SettingsText {
     readonly context?: Optional<string>;
     readonly requestTimeout: string;
   };
-  readonly runs: { readonly concurrent: number; readonly waiting: number };
+  readonly runs: { readonly concurrent: number; readonly waiting: number; readonly keep: string };
   readonly notify: {
     readonly webhook?: Optional<{ readonly url: string; readonly secretFile?: Optional<string> }>;
     readonly kafka?: Optional<NotifyKafka>;
@@ -167,6 +173,8 @@ export interface ServeSettings extends Pick<SettingsText, "runs" | "notify" | "l
   readonly inventory: { readonly inventory?: string };
   readonly cluster: { readonly kubeconfig?: string; readonly context?: string };
   readonly requestTimeout: number;
+  /** Null: runs are remembered for ever. */
+  readonly keep: number | null;
 }
 
 /** Reads the service's configuration, flags over file; without either the defaults. Throws TRAWLER_CONFIG_INVALID. */
@@ -192,5 +200,6 @@ export async function serveSettings(options: ServeOptions, world: World): Promis
       ...(api.context !== undefined && { context: api.context }),
     },
     requestTimeout: parseDuration(api.requestTimeout) ?? 30_000,
+    keep: parseDuration(text.runs.keep),
   };
 }

@@ -17,7 +17,7 @@ const CONNECTIONS = 64;
 /** `trawl provision serve`: answers until a signal. Returns the exit code. */
 export async function provisionServe(options: ServeOptions, world: World): Promise<number> {
   const settings = await serveSettings(options, world);
-  const { http, token, tls, catalogue, runs, notify } = settings;
+  const { http, token, tls, catalogue, runs, notify, keep } = settings;
   const log = await createLog(options.logLevel ?? settings.log.level, world.stderr.terminal, world.stderr.colours);
   using stopping = new StopSignal(GRACE, (name) =>
     log.info({ signal: name }, "stopping: runs are left as they are, and gone on with at the next start"),
@@ -28,7 +28,9 @@ export async function provisionServe(options: ServeOptions, world: World): Promi
   const folder = new JournalFolder(settings.folder);
   await using started = await startService({
     ...http,
-    ...runs,
+    concurrent: runs.concurrent,
+    waiting: runs.waiting,
+    retention: keep === null ? null : { keep },
     token,
     tls,
     catalogue,

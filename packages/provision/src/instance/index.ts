@@ -2,6 +2,7 @@ export { Cluster } from "../cluster/cluster.ts";
 export { JournalFolder } from "../journal/folder.ts";
 export { newInstance } from "../journal/instance.ts";
 export type { Journal } from "../journal/journal.ts";
+export { type Purged, purge } from "../journal/purge.ts";
 export * from "../journal/record.ts";
 export { preflight } from "../preflight/preflight.ts";
 export type * from "../preflight/types.ts";

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { errorCode, errorMessage, TrawlerError } from "@trawler/plugin-api";
@@ -31,6 +31,13 @@ export class JournalFolder {
       .sort();
   }
 
+  /** Instances of whose files some are left, and not the journal: a removal was cut off. */
+  remnants(): readonly string[] {
+    const kept = new Set(this.instances());
+    const found = readdirSync(this.path).map((name) => name.slice(0, name.indexOf(".")));
+    return [...new Set(found.filter((name) => isInstance(name) && !kept.has(name)))];
+  }
+
   /** The instance that a whole id or its beginning names. Throws TRAWLER_CONFIG_INVALID. */
   find(text: string): string {
     const wanted = text.toLowerCase();
@@ -57,6 +64,12 @@ export class JournalFolder {
       return null;
     }
     return { [Symbol.dispose]: () => database.close() };
+  }
+
+  /** Forgets a run. Only for who holds its lock. The journal goes first: without it nothing else of it is looked at. */
+  remove(instance: string): void {
+    for (const ending of ["journal", "journal-wal", "journal-shm", "key", "lock"])
+      rmSync(join(this.path, `${instance}.${ending}`), { force: true });
   }
 
   isRunning(instance: string): boolean {

@@ -34,13 +34,20 @@ export class Instances {
     const all = this.#folder.instances().toReversed();
     const rest = before === null ? all : all.filter((instance) => instance < before);
     const page = rest.slice(0, limit);
-    const instances = page.map((instance): InstanceSummary => {
+    const instances = page.flatMap((instance) => this.#summary(instance) ?? []);
+    return { instances, next: rest.length > limit ? (page.at(-1) ?? null) : null };
+  }
+
+  /** Null where it cannot be read, or was purged just now: that keeps none of the others from being told. */
+  #summary(instance: string): InstanceSummary | null {
+    try {
       using journal = this.#folder.open(instance, true);
       const { template, namespace, state, headline, createdAt, endedAt } = journal.run;
       const running = this.#isActive(instance, state);
       return { instance, template, namespace, state, running, objects: journal.size, headline, createdAt, endedAt };
-    });
-    return { instances, next: rest.length > limit ? (page.at(-1) ?? null) : null };
+    } catch {
+      return null;
+    }
   }
 
   /** By its id or the beginning of it. Throws a Refusal with 404. */

@@ -12,6 +12,7 @@ import { Creator } from "./create.ts";
 import { type CredentialOptions, RotatingCredentials } from "./credentials.ts";
 import { type Answered, createHttp } from "./http.ts";
 import { Instances } from "./instances.ts";
+import { type RetentionOptions, retain } from "./retention.ts";
 import { addHealth } from "./routes-health.ts";
 import { addInstances } from "./routes-instances.ts";
 import { addTemplates } from "./routes-templates.ts";
@@ -38,6 +39,8 @@ export interface ServiceOptions extends CredentialOptions, TemplateSourceOptions
   /** Runs at a time, and runs that may wait for their turn. */
   readonly concurrent: number;
   readonly waiting: number;
+  /** For how long runs that have nothing in the cluster are remembered; null: for ever. */
+  readonly retention?: Pick<RetentionOptions, "keep" | "every"> | null;
   /** How templates are read. */
   readonly reading?: TemplateWorkOptions;
   readonly notifiers: readonly Notifier[];
@@ -124,13 +127,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
   worker.recover();
   const delivering = deliverer.run(stopping.signal);
+  const { retention = null } = options;
+  const retaining =
+    retention === null ? null : retain({ folder, store, worker, clock, log, ...retention }, stopping.signal);
   stack.defer(async () => {
     stopping.abort();
     const late = setTimeout(() => app.server.closeAllConnections(), GRACE);
     await app.close();
     clearTimeout(late);
     await worker.stop(() => client[Symbol.dispose]());
-    await delivering;
+    await Promise.all([delivering, retaining]);
   });
   const kept = stack.move();
   const bound = app.server.address();

@@ -23,7 +23,7 @@ export interface Undelivered extends Outgoing {
   readonly due: number;
 }
 
-/** How long a key is remembered, milliseconds. */
+/** How long a key is remembered, milliseconds. Runs are remembered no shorter: else a key would make a second one. */
 const REMEMBERED = 7 * 86_400_000;
 
 /**
@@ -124,6 +124,12 @@ export class ServiceStore implements Disposable {
   giveUp(id: string, target: string): void {
     const update = "UPDATE notification SET given_up = 1, body = '' WHERE id = ? AND target = ?";
     this.#database.prepare(update).run(id, target);
+  }
+
+  /** Forgets what was given up before `time`; returns how many that were. */
+  forgetGivenUp(time: number): number {
+    const drop = this.#database.prepare("DELETE FROM notification WHERE given_up = 1 AND due < ?");
+    return Number(drop.run(time).changes);
   }
 
   /** Drops what waits for other receivers than these; returns how many that were. */
