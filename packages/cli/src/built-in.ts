@@ -209,7 +209,18 @@ const ROWS: readonly Row[] = [
     "Sends figures as metrics and events as logs by OTLP over HTTP.",
     () => import("@trawler/emitter-otlp"),
   ],
-  ["emitter", "elasticsearch", "Indexes frames in Elasticsearch or OpenSearch by their bulk API, each document once.", () => import("@trawler/emitter-elasticsearch")],
+  [
+    "emitter",
+    "elasticsearch",
+    "Indexes frames in Elasticsearch or OpenSearch by their bulk API, each document once.",
+    () => import("@trawler/emitter-elasticsearch"),
+  ],
+  [
+    "emitter",
+    "s3",
+    "Stores each batch of frames as an object in S3 or another object store that speaks its protocol.",
+    () => import("@trawler/emitter-s3"),
+  ],
 ];
 
 /** What comes with the command, in the order in which environments are tried and crawlers run. */
