@@ -67,8 +67,8 @@ test("a command that lacks a service, or has one too many, says so", async () =>
     code: 2,
     stderr: expect.stringMatching(/no service/),
   });
-  const without = await provision([...apply, "--server", "http://127.0.0.1:1"]);
-  expect([without.code, without.stderr]).toEqual([2, expect.stringContaining("needs --detach")]);
+  const told = await provision([...apply, "--server", "http://127.0.0.1:1", "--inventory", folder]);
+  expect([told.code, told.stderr]).toEqual([2, expect.stringContaining("--inventory is for runs of this machine")]);
   const both = await provision(["list", "--server", "http://127.0.0.1:1", "--state", folder]);
   expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("cannot be used with option '--state")]);
   const ask = [...apply, "--detach", "--rollback", "ask", "--server", "http://127.0.0.1:1"];

@@ -128,6 +128,35 @@ onNode("provisioning as a task", "e2e-provision-serve", (namespace) => {
     expect(proxy.requests.filter(({ creates, name }) => creates && name === "b")).toHaveLength(1);
   });
 
+  test("apply by a service is followed through the death of its process, and ends with the code of the run", async () => {
+    const reached = Promise.withResolvers<void>();
+    let hold = true;
+    await using proxy = await faultProxy(({ creates, name }) => {
+      if (!hold || !creates || name !== "b") return undefined;
+      const after = (): Promise<void> => {
+        reached.resolve();
+        return new Promise(() => {});
+      };
+      return { after };
+    });
+    await service.start({ server: proxy.url });
+    const { port } = new URL(service.url);
+    const file = await service.provisioner.template([configMap("a"), configMap("b"), configMap("c")]);
+    const applied = service.run(["apply", "-f", file, "-n", namespace, "--parallel", "1", "-o", "json"]);
+    await reached.promise;
+    await service.stop("SIGKILL");
+    hold = false;
+    await service.start({ server: proxy.url }, "--port", port);
+    const done = await applied;
+    expect([done.code, done.report.state]).toEqual([0, "SUCCEEDED"]);
+    expect(states(done)).toEqual(["ConfigMap a: created", "ConfigMap b: created", "ConfigMap c: created"]);
+    const created = done.stderr.split("\n").filter((line) => line.endsWith(" created"));
+    expect(created.map((line) => line.split("/")[1])).toEqual(["a created", "b created", "c created"]);
+    const wrong = await service.provisioner.template([configMap("d"), invalid("e")]);
+    const failed = await service.run(["apply", "-f", wrong, "-n", namespace, "--no-dry-run", "--parallel", "1"]);
+    expect([failed.code, failed.stdout]).toEqual([1, expect.stringMatching(/^FAILED /)]);
+  });
+
   test("SIGTERM leaves a run as it is: nothing is undone, the next process goes on", async () => {
     const reached = Promise.withResolvers<void>();
     let hold = true;

@@ -47,13 +47,18 @@ export async function inventoryRun(options: CommonOptions, world: World): Promis
   using client = createApiClient({ target, environment: world.env, userAgent: `trawler-inventory/${VERSION}` });
   makeStateFolder(settings.folder);
   let collector: AnyCollector | null = null;
+  let standing = false;
   await using stack = new AsyncDisposableStack();
   const metrics = await createInventoryMetrics(() => collector?.status() ?? null);
   const health = stack.use(
     await serveHealth({
       ...settings.http,
       metrics,
-      unready: () => (collector === null ? "this replica does not lead (yet)" : collector.status().unready),
+      // A standby that sees another one lead does what it is there for.
+      unready: () => {
+        if (collector !== null) return collector.status().unready;
+        return standing ? null : "this replica does not lead (yet)";
+      },
     }),
   );
   const base: Running = { settings, client, log, world, metrics, show: (running) => (collector = running) };
@@ -77,7 +82,11 @@ export async function inventoryRun(options: CommonOptions, world: World): Promis
     else {
       const identity = `${hostname()}_${randomUUID()}`;
       const lead = (token: number, held: AbortSignal): Promise<void> => collect(base, token, held);
-      await leadByLease({ client, clock: world.clock, log, identity, ...settings.lease }, lead, signal);
+      const told = (by: boolean): void => {
+        standing = by;
+      };
+      const lease = { client, clock: world.clock, log, identity, standing: told, ...settings.lease };
+      await leadByLease(lease, lead, signal);
     }
   } catch (error) {
     log.error({ code: errorCode(error) ?? "UNKNOWN" }, `the inventory can't go on: ${errorMessage(error)}`);
@@ -120,6 +129,7 @@ async function collect({ settings, client, log, world, metrics, show }: Running,
       queueBytes: settings.queueBytes,
       retention: settings.retention,
       lag: metrics.lag,
+      tuning: { streamingList: settings.api.streamingList },
     }),
   );
   show(running);

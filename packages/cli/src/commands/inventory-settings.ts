@@ -51,6 +51,10 @@ const schema: z.ZodType<SettingsText> = z.strictObject({
     .strictObject({
       kubeconfig: z.string().min(1).optional().describe("Path of a kubeconfig; absent: the pod's service account."),
       context: z.string().min(1).optional().describe("Context in it; absent: the current one."),
+      streamingList: z
+        .enum(["auto", "off"])
+        .default("off")
+        .describe("Ask for first lists as a stream (sendInitialEvents), in pages where the server does not serve it."),
     })
     .prefault({})
     .describe("How the API server is reached. List and watch are all that is needed."),
@@ -168,7 +172,11 @@ const schema: z.ZodType<SettingsText> = z.strictObject({
 /** As the file says it. */
 interface SettingsText {
   readonly cluster: { readonly name: string };
-  readonly api: { readonly kubeconfig?: string | undefined; readonly context?: string | undefined };
+  readonly api: {
+    readonly kubeconfig?: string | undefined;
+    readonly context?: string | undefined;
+    readonly streamingList: "auto" | "off";
+  };
   readonly state: { readonly folder?: string | undefined };
   readonly store: { readonly kind: "sqlite" } | ({ readonly kind: "postgresql" } & PostgresqlSettings);
   readonly http: { readonly address: string; readonly port: number };

@@ -1,6 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
+import { sleep } from "@trawler/kube";
 import { errorCode, errorMessage, TrawlerError } from "@trawler/plugin-api";
 import type { ErrorBody } from "@trawler/provision";
 import { VERSION } from "../version.ts";
@@ -14,6 +15,10 @@ export interface Answer {
 }
 
 const TIMEOUT = 120_000;
+/** Milliseconds: events, or signs that the connection lives, come each fifteen seconds. */
+const SILENCE = 45_000;
+const PATIENCE = 300_000;
+const NEVER = new AbortController().signal;
 const MOST_ANSWER = 64 * 1024 ** 2;
 /** Attempts that come to no answer, or to one that asks to come again: a service that starts again is back by then. */
 const TRIES = 3;
@@ -24,8 +29,11 @@ export class ServiceClient {
   readonly url: URL;
   readonly #token: string | null;
   readonly #ca: string | null;
+  readonly #patience: number;
 
-  constructor(url: URL, token: string | null, ca: string | null) {
+  /** `patience`: milliseconds for which a service may be away while its events are followed. */
+  constructor(url: URL, token: string | null, ca: string | null, patience: number = PATIENCE) {
+    this.#patience = patience;
     this.url = url;
     this.#token = token;
     this.#ca = ca;
@@ -58,31 +66,38 @@ export class ServiceClient {
     throw failureOf(answer);
   }
 
-  /** Events behind this one, until the service ends them. A connection that breaks is made anew. */
-  async *events(path: string, after: number): AsyncGenerator<ServedEvent> {
+  /**
+   * Events behind this one, until the service ends them or the signal aborts. A connection that breaks, or is silent, is
+   * made anew and goes on behind the last event; throws TRAWLER_UNAVAILABLE where the service does not come back.
+   */
+  async *events(path: string, after: number, signal?: AbortSignal): AsyncGenerator<ServedEvent> {
     let last = after;
-    for (let failures = 0; ; ) {
+    let lost = performance.now();
+    const stopped = (): boolean => signal?.aborted === true;
+    for (let failures = 0; !stopped(); ) {
       try {
-        const response = await this.#send("GET", path, null, {
-          accept: "text/event-stream",
-          ...(last > 0 && { "last-event-id": String(last) }),
-        });
+        const more = { accept: "text/event-stream", ...(last > 0 && { "last-event-id": String(last) }) };
+        const response = await this.#send("GET", path, null, more, SILENCE);
         if (response.statusCode === 204) return void response.destroy();
         if (response.statusCode !== 200) throw failureOf(this.#admitted(await collect(response)));
+        using _ended = destroyed(response, signal);
         for await (const event of eventsOf(response)) {
           failures = 0;
           last = event.id;
           yield event;
-          if (event.type === "end") return void response.destroy();
+          if (event.type === "end") return;
         }
         // It ended in order, without an end: this is all that there is.
         if (path.includes("follow=false")) return;
+        lost = performance.now();
       } catch (error) {
+        if (stopped()) return;
         const code = errorCode(error);
         if (code !== "TRAWLER_UNAVAILABLE" && code !== "ECONNRESET") throw error;
-        if (++failures >= MANY_TRIES) throw error;
+        if (failures++ === 0) lost = performance.now();
+        if (performance.now() - lost > this.#patience) throw error;
       }
-      await delay(Math.min(500 * 2 ** failures, 10_000) * (0.5 + Math.random() / 2));
+      await sleep(Math.min(500 * 2 ** failures, 10_000) * (0.5 + Math.random() / 2), signal ?? NEVER);
     }
   }
 
@@ -100,6 +115,7 @@ export class ServiceClient {
     path: string,
     body: string | null,
     more: Readonly<Record<string, string>>,
+    silence: number = TIMEOUT,
   ): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const url = new URL(this.url);
@@ -120,12 +136,24 @@ export class ServiceClient {
         ...more,
       },
     });
-    outgoing.setTimeout(TIMEOUT, () => outgoing.destroy(new Error("no answer in time")));
+    outgoing.setTimeout(silence, () => outgoing.destroy(new Error("no answer in time")));
     outgoing.on("response", resolve);
     outgoing.on("error", (error) => reject(unreachable(url, error)));
     outgoing.end(body ?? undefined);
     return promise;
   }
+}
+
+/** Ends the answer when the signal aborts, and when it is disposed. */
+function destroyed(response: IncomingMessage, signal: AbortSignal | undefined): Disposable {
+  const end = (): void => void response.destroy();
+  signal?.addEventListener("abort", end, { once: true });
+  return {
+    [Symbol.dispose]: () => {
+      signal?.removeEventListener("abort", end);
+      end();
+    },
+  };
 }
 
 /** What the service says of a request that it did not do, as the command itself would say it. */

@@ -34,7 +34,7 @@ export function addProvisionRuns(
       ),
     ),
   )
-    .option("--detach", "hand it to a service (trawl provision serve), print the instance's id, and end")
+    .option("--detach", "with a service: print the instance's id and end, while it goes on")
     .addOption(choice("--until <goal>", "what to wait for", ["created", "inventory", "ready"], "created"))
     .option("--inventory <folder>", INVENTORY)
     .addOption(
@@ -56,13 +56,15 @@ export function addProvisionRuns(
         ["trawl provision apply -f shop.yaml -n shop", "create, roll back where that fails"],
         ["trawl provision apply -f shop.yaml -n shop -p NAME=cart --until ready", "and wait until it works"],
         ["trawl provision apply -f shop.yaml -n shop --rollback never", "leave what was created"],
-        ["trawl provision apply -f shop.yaml -n shop --detach --server https://provision:9469", "by a service"],
+        ["trawl provision apply -f shop.yaml -n shop --server https://provision:9469", "by a service, and follow it"],
+        ["trawl provision apply -f shop.yaml -n shop --detach --server https://provision:9469", "without following"],
       )}\nWithout --rollback: auto where a creation fails, never where all is created and not ready.\nExit codes: 0 SUCCEEDED, 1 FAILED (nothing is left), 2 usage, 3 refused before anything was created, 4 PARTIAL.\n`,
     )
     .action(async (options: ApplyOptions & ServiceOptions & { readonly detach?: boolean }) => {
-      if (options.detach === true) return done(await (await import("./provision-detach.ts")).detach(options, world));
-      if (options.server !== undefined)
-        throw new TrawlerError("TRAWLER_CONFIG_INVALID", "apply --server needs --detach: the service does it then");
+      if (options.detach === true || namesService(options, world)) {
+        const there = await import("./provision-detach.ts");
+        return done(await (options.detach === true ? there.detach : there.applyThere)(options, world));
+      }
       const { apply } = await import("./provision-apply.ts");
       done(await apply(options, world));
     });

@@ -1,4 +1,5 @@
-import type { Accepted, InstanceSummary, Item, Report, Run } from "@trawler/provision";
+import type { Accepted, InstanceSummary, Item, Report, Run, Until } from "@trawler/provision";
+import { StopSignal } from "../signals.ts";
 import type { World } from "../world.ts";
 import type { ServiceClient } from "./provision-client.ts";
 import { exitCode } from "./provision-cluster.ts";
@@ -12,6 +13,8 @@ import { openService, type ServiceOptions } from "./provision-service.ts";
 type Options = ServiceOptions & OutputOptions;
 
 const PAGE = 200;
+/** Milliseconds after a signal at which the command ends whatever happens. */
+const GRACE = 5_000;
 
 export async function list(options: Options, world: World): Promise<number> {
   const service = await openService(options, world);
@@ -66,13 +69,36 @@ export function retireRun(name: string, options: Options, world: World): Promise
 async function act(action: string, name: string, options: Options, world: World): Promise<number> {
   const service = await openService(options, world);
   const accepted = (await service.ask("POST", `${pathOf(name)}/${action}`)) as Accepted;
-  if (accepted.begun) await follow(service, accepted, world);
-  return await print(service, accepted.instance, options, world);
+  return await followToEnd(service, accepted, options, world);
 }
 
-async function follow(service: ServiceClient, { instance, event }: Accepted, world: World): Promise<void> {
-  const watcher = progress(world);
-  for await (const { type, data } of service.events(`${pathOf(instance)}/events`, event)) {
+/** Shows the events of a run behind one of them, to its end, and prints its report. The exit code is that of the run. */
+export async function followToEnd(
+  service: ServiceClient,
+  { instance, event, begun }: Accepted,
+  options: Options & { readonly until?: Until },
+  world: World,
+): Promise<number> {
+  if (begun) {
+    let code = 0;
+    using stop = new StopSignal(GRACE, (name) => {
+      code = name === "SIGTERM" ? 143 : 130;
+      void world.stderr.write(`${name}: it goes on in the service; to end it, trawl provision cancel ${instance}\n`);
+    });
+    await follow(service, `${pathOf(instance)}/events`, event, progress(world, options.until), stop.signal);
+    if (code !== 0) return code;
+  }
+  return await print(service, instance, options, world);
+}
+
+async function follow(
+  service: ServiceClient,
+  path: string,
+  after: number,
+  watcher: ReturnType<typeof progress>,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const { type, data } of service.events(path, after, signal)) {
     if (type === "end") break;
     const { object, state } = data as { readonly object?: Item; readonly state?: Run["state"] };
     if (object !== undefined) watcher.item?.(object);
