@@ -372,3 +372,40 @@ describe("kinds", () => {
     expect(detail?.annotations).toEqual({ kept: "yes" });
   });
 });
+
+describe("B9: the first list as a stream", () => {
+  test("the same records, and a deletion that came with it is exact; a restart asks for no list", async () => {
+    await using world = await bench((api) => {
+      for (const uid of ["a", "b", "c"]) api.put(PODS, pod(uid));
+      let first = true;
+      api.fault = ({ query }) => {
+        if (query.get("sendInitialEvents") !== "true" || !first) return undefined;
+        first = false;
+        const meta = (uid: string, resourceVersion: string) => ({
+          ...pod(uid, { phase: "Failed", exit: 3 }),
+          metadata: { uid, name: uid, namespace: "shop", resourceVersion },
+        });
+        return {
+          stream: (stream) => {
+            for (const uid of ["a", "b", "c"]) stream.event("ADDED", meta(uid, "101"));
+            stream.event("DELETED", meta("b", "104"));
+            const annotations = { "k8s.io/initial-events-end": "true" };
+            stream.event("BOOKMARK", { kind: "Pod", metadata: { resourceVersion: "104", annotations } });
+          },
+        };
+      };
+    });
+    const tuning = { streamingList: "auto" } as const;
+    const first = await world.start({ tuning });
+    await until("all", () => known(first.collector).length === 3 && known(first.collector).join().includes("gone"));
+    expect(known(first.collector)).toEqual(["a live", "b gone watch exact", "c live"]);
+    await until("a watch", () => world.api.openWatches === 1);
+    await first.stop();
+    const asked = world.api.requests.length;
+    const second = await world.start({ tuning });
+    await until("a watch", () => world.api.openWatches === 1);
+    expect(lists(world.api)).toBe(0);
+    expect(world.api.requests.slice(asked).some(({ query }) => query.has("sendInitialEvents"))).toBe(false);
+    expect(second.collector.store.gaps()).toEqual([]);
+  });
+});

@@ -40,7 +40,7 @@ export interface ToCollector {
   readonly events: number;
 }
 
-const [url = "", folder = "", pods = "0"] = process.argv.slice(2);
+const [url = "", folder = "", pods = "0", streamingList = "off"] = process.argv.slice(2);
 const expected = Number(pods);
 const tell = (message: FromCollector): void => void process.send?.(message);
 
@@ -66,6 +66,7 @@ const collector = await openCollector({
   flushBytes: 4 * 1024 * 1024,
   queueBytes: 2 * 1024 ** 3,
   retention: { days: 180, rows: 10_000_000 },
+  tuning: { streamingList: streamingList === "auto" ? "auto" : "off" },
   lag: {
     durable: (seconds) => void delays.durable.push(seconds * 1000),
     visible: (seconds) => void delays.visible.push(seconds * 1000),

@@ -74,6 +74,26 @@ async function whole(response: ServerResponse): Promise<void> {
   response.end("]}\n");
 }
 
+/** The list as a stream: each pod as an event, then the mark of the end. */
+async function streamed(response: ServerResponse): Promise<void> {
+  for (let from = 0; from < count; from += 100) {
+    const parts: Buffer[] = [];
+    for (let index = from; index < Math.min(from + 100, count); index += 1) {
+      parts.push(Buffer.from('{"type":"ADDED","object":'));
+      parts.push(factory.render({ index, version: 1_000_000_000 - count + index, phase: "Running" }));
+      parts.push(Buffer.from("}\n"));
+    }
+    const room = response.write(Buffer.concat(parts));
+    if (!room) await new Promise((resolve) => response.once("drain", resolve));
+  }
+  response.write(endOfList());
+}
+
+function endOfList(): string {
+  const metadata = { resourceVersion: String(version), annotations: { "k8s.io/initial-events-end": "true" } };
+  return `${JSON.stringify({ type: "BOOKMARK", object: { kind: "Pod", metadata } })}\n`;
+}
+
 function churn({ pods, first, eventsPerSecond }: ToServer): void {
   const begun = performance.now();
   const total = pods * 4;
@@ -104,7 +124,11 @@ function churn({ pods, first, eventsPerSecond }: ToServer): void {
 
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://fake");
-  if (pathname !== PODS) {
+  if (searchParams.get("sendInitialEvents") === "true") {
+    response.writeHead(200, { "content-type": "application/json" });
+    if (pathname === PODS) void streamed(response);
+    else response.write(endOfList());
+  } else if (pathname !== PODS) {
     response.writeHead(200, { "content-type": "application/json" });
     if (searchParams.get("watch") === "true") response.flushHeaders();
     else response.end(`{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"${version}"},"items":[]}`);

@@ -28,6 +28,7 @@ export const bench: Benchmark = {
     const both = context.quick ? 5_000 : 30_000;
     const full = await collect(whole, context);
     const ours = both === whole ? full : await collect(both, context);
+    const streamed = await collect(both, context, "auto");
     const theirs = await inform(both, context);
     return {
       rows: [
@@ -36,13 +37,17 @@ export const bench: Benchmark = {
         ratio(`time, ${both} pods: visible, to the informer's cache`, ours.visible / theirs.durable, 1 / 3),
         ratio(`CPU, ${both} pods, to the informer's`, ours.cpuSeconds / theirs.cpuSeconds),
         ratio(`memory, ${both} pods (Pss), to the informer's`, ours.pss / theirs.pss, 1 / 5),
+        ratio(`list as a stream, ${both} pods: time until visible, to pages`, streamed.visible / ours.visible),
+        ratio(`list as a stream, ${both} pods: CPU, to pages`, streamed.cpuSeconds / ours.cpuSeconds),
+        ratio(`list as a stream, ${both} pods: memory (Pss), to pages`, streamed.pss / ours.pss),
       ],
       method:
         "Pods of 14.5 KB, managed fields included, are served in pages of 500 by a process of its own. Time runs from " +
         "before queue and store are opened until each pod is committed to the queue's file (durable) and until it can " +
         "be asked for (visible). Memory is the largest Pss seen, sampled each 100 ms, and the kernel's own largest RSS. " +
-        "The client library's informer lists the same pods from the same server, in one piece, as it does.",
-      raw: { full, ours, theirs },
+        "The client library's informer lists the same pods from the same server, in one piece, as it does. " +
+        "As a stream the same pods come as events on one request (sendInitialEvents).",
+      raw: { full, ours, streamed, theirs },
     };
   },
 };
@@ -82,15 +87,19 @@ function ratio(what: string, value: number, budget?: number): BenchmarkRow {
   };
 }
 
-async function collect(pods: number, { signal, log }: BenchmarkContext): Promise<Run> {
+async function collect(
+  pods: number,
+  { signal, log }: BenchmarkContext,
+  streamingList: "auto" | "off" = "off",
+): Promise<Run> {
   using folder = benchFolder();
   await using server = startChild<FromServer, ToServer>("server", [String(pods)], { signal });
   const { url } = await server.next("listening");
-  const args = [url, folder.path, String(pods)];
+  const args = [url, folder.path, String(pods), streamingList];
   await using collector = startChild<FromCollector, ToCollector>("collector", args, { signal });
   const { type: _, ...told } = await collector.next("synced");
   const run = { pods, ...told, ...collector.memory() };
-  log(`collector, ${pods} pods: ${JSON.stringify(run)}`);
+  log(`collector, ${pods} pods, streaming list ${streamingList}: ${JSON.stringify(run)}`);
   return run;
 }
 
