@@ -21,8 +21,8 @@ test("P2: kinds that the server does not have are told together, with the object
   running.fake.interfere = (_, path) => {
     if (path === "/apis/example.test/v1") return [404, {}];
     if (path !== "/apis/apiextensions.k8s.io/v1") return undefined;
-    const kind = { name: "customresourcedefinitions", kind: "CustomResourceDefinition", namespaced: false, verbs: [] };
-    return [200, { resources: [kind] }];
+    const kind = { name: "customresourcedefinitions", kind: "CustomResourceDefinition", namespaced: false };
+    return [200, { resources: [{ ...kind, verbs: ["create", "delete", "get", "list"] }] }];
   };
   const result = await running.check(
     templateOf([object("Boat", "a"), object("Ship", "b"), configMap("c"), object("Raft", "d"), definition]),
@@ -42,6 +42,39 @@ test("P3, failure 24: what has no namespace gets none; what needs one and has no
   expect(placed.objects.map(({ namespace }) => namespace)).toEqual([null, "shop"]);
   const homeless = await running.check(templateOf([configMap("a")]), { namespace: null });
   expect(messages(homeless)).toEqual(["ConfigMap a: it needs a namespace: name one with --namespace"]);
+});
+
+test("P2: kinds of which the server keeps no object are refused before anything is created, projects of OpenShift among them", async () => {
+  await using running = await Running.open();
+  const kinds = (group: string, ...all: readonly object[]) => ({ groupVersion: `${group}/v1`, resources: all });
+  running.fake.interfere = (_, path) => {
+    const review = { name: "tokenreviews", kind: "TokenReview", namespaced: false, verbs: ["create"] };
+    const request = { name: "projectrequests", kind: "ProjectRequest", namespaced: false, verbs: ["create", "list"] };
+    const project = {
+      name: "projects",
+      kind: "Project",
+      namespaced: false,
+      verbs: ["create", "delete", "get", "list"],
+    };
+    if (path === "/apis/authentication.k8s.io/v1") return [200, kinds("authentication.k8s.io", review)];
+    if (path === "/apis/project.openshift.io/v1") return [200, kinds("project.openshift.io", request, project)];
+    return undefined;
+  };
+  const object = (apiVersion: string, kind: string) => ({ apiVersion, kind, metadata: { name: "a" } });
+  const result = await running.check(
+    templateOf([
+      object("authentication.k8s.io/v1", "TokenReview"),
+      object("project.openshift.io/v1", "ProjectRequest"),
+      object("v1", "Project"),
+      configMap("c"),
+    ]),
+  );
+  expect(messages(result)).toEqual([
+    expect.stringMatching(/^TokenReview a: the server keeps no object of this kind/),
+    expect.stringMatching(/^ProjectRequest a: the server keeps no object .*oc new-project/),
+    expect.stringMatching(/^Project a: a project holds what others make in it too; .*Namespace$/),
+  ]);
+  expect(running.fake.writes).toEqual([]);
 });
 
 test("P4: the same kind, namespace and name twice is refused, also where it comes of the target", async () => {
@@ -101,6 +134,8 @@ test("P7: adopt-if-ours goes on over what a run of the same template made, never
   const second = await running.work(await running.begin(templateOf([configMap("a"), secret]), {}, options));
   expect([second.state, statesOf(second)]).toEqual(["FAILED", ["a: existing", "s: failed"]]);
   expect(JSON.parse(JSON.stringify(fake.objects.get("shop/a"))).metadata.uid).toBe(first.objects[0]?.uid);
+  // The report names what was left alone by its uid too.
+  expect(second.objects[0]?.uid).toBe(first.objects[0]?.uid);
 
   const other = await running.check(templateOf([configMap("a")]), { ...options, template: "another" });
   expect(messages(other)).toEqual(["ConfigMap a exists already in namespace shop: no run of this template made it"]);

@@ -108,6 +108,7 @@ const planned = (plural: string, group = "") => ({
   wave: 0,
   body: {},
   existing: false,
+  uid: null,
   unjudged: null,
 });
 

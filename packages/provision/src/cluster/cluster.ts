@@ -11,6 +11,7 @@ export interface Selection {
   readonly limit?: number;
 }
 
+type DiscoveredType = ReturnType<typeof parseResourceList>[number];
 type Request = Omit<ApiCall, "what">;
 const READ = { method: "GET" } as const;
 
@@ -37,7 +38,7 @@ export class Cluster {
   }
 
   /** Null where the server does not know the kind. Asks once for each group and version. */
-  async typeOf(apiVersion: string, kind: string): Promise<ResourceType | null | Outcome> {
+  async typeOf(apiVersion: string, kind: string): Promise<DiscoveredType | null | Outcome> {
     let kinds = this.#kinds.get(apiVersion);
     if (kinds === undefined) {
       const outcome = await this.#call(`discover ${apiVersion}`, { ...READ, path: groupPath(apiVersion) });

@@ -56,7 +56,7 @@ export function begin(options: BeginOptions): Begun {
     preflight.objects.map(({ body }) => body),
   );
   const items = preflight.objects.map(
-    ({ index, path, type, deferred, namespace: place, name, generateName, wave, existing, body }): Item => ({
+    ({ index, path, type, deferred, namespace: place, name, generateName, wave, existing, uid, body }): Item => ({
       index,
       path,
       type,
@@ -66,7 +66,7 @@ export function begin(options: BeginOptions): Begun {
       generateName,
       wave,
       status: existing ? "existing" : "planned",
-      uid: null,
+      uid,
       resourceVersion: null,
       awaited: awaited(body),
       ready: null,

@@ -1,6 +1,7 @@
 import { sleep } from "@trawler/kube";
 import type { Cluster } from "../cluster/cluster.ts";
 import { isOfTemplate, marked } from "../cluster/marks.ts";
+import { metadataOf } from "../cluster/read.ts";
 import type { Outcome } from "../cluster/types.ts";
 import { ByteGate } from "../create/bytes.ts";
 import { parallel } from "../create/parallel.ts";
@@ -9,8 +10,8 @@ import type { Finding, PlannedObject, PreflightOptions } from "./types.ts";
 
 interface DryRun {
   readonly findings: readonly Finding[];
-  /** Objects whose name is taken. */
-  readonly existing: ReadonlySet<number>;
+  /** Objects whose name is taken, with the uid of what has it where we may look at that. */
+  readonly existing: ReadonlyMap<number, string | null>;
   /** Objects that the server did not judge, and why. */
   readonly unjudged: ReadonlyMap<number, string>;
 }
@@ -27,7 +28,7 @@ export async function dryRun(
   const own = ownNamespaces(objects);
   const bytes = new ByteGate();
   const findings: Finding[] = [];
-  const existing = new Set<number>();
+  const existing = new Map<number, string | null>();
   const unjudged = new Map<number, string>();
   const judge = async (object: PlannedObject): Promise<void> => {
     const { index, type, namespace, name, generateName, deferred } = object;
@@ -39,8 +40,9 @@ export async function dryRun(
     const { error } = outcome;
     const title = `${type.kind} ${name ?? `${generateName}*`}`;
     if (error.reason === "AlreadyExists") {
-      existing.add(index);
-      findings.push({ check: "existing", index, ...(await taken(cluster, object, title, options)) });
+      const found = await cluster.read(type, namespace, name ?? "");
+      existing.set(index, found.ok ? metadataOf(found.object).uid : null);
+      findings.push({ check: "existing", index, ...taken(found, object, title, options) });
     } else if (error.code === 400 && /dry.?run/i.test(error.message)) {
       unjudged.set(index, error.message);
       findings.push({ severity: "warning", check: "dryRun", index, message: `${title}: not judged, ${error.message}` });
@@ -54,16 +56,15 @@ export async function dryRun(
 }
 
 /** What it means that the name is taken. */
-async function taken(
-  cluster: Cluster,
-  { type, namespace, name }: PlannedObject,
+function taken(
+  outcome: Outcome,
+  { namespace }: PlannedObject,
   title: string,
   { existing, template = null }: PreflightOptions,
-): Promise<Pick<Finding, "severity" | "message">> {
+): Pick<Finding, "severity" | "message"> {
   const message = `${title} exists already${namespace === null ? "" : ` in namespace ${namespace}`}`;
   if (existing === "fail") return { severity: "error", message };
   if (existing === "skip") return { severity: "warning", message: `${message}: left alone` };
-  const outcome = await cluster.read(type, namespace, name ?? "");
   if (outcome.ok && isOfTemplate(outcome.object, template))
     return { severity: "warning", message: `${message}, made of this template by an earlier run: left alone` };
   const why = outcome.ok ? "no run of this template made it" : outcome.error.message;

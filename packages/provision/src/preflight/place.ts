@@ -6,6 +6,10 @@ import { emptyMap, isMap, type JsonMap } from "../json.ts";
 import type { ProcessedObject } from "../template/types.ts";
 import type { Finding, PlannedObject, PreflightOptions } from "./types.ts";
 
+const NOT_KEPT =
+  "the server keeps no object of this kind that could be found again or removed, so that a run could neither prove nor undo it";
+const PROJECT = "make the project before (oc new-project), or write a Namespace";
+
 type Source = Pick<ProcessedObject, "path" | "apiVersion" | "kind" | "name" | "generateName" | "body">;
 
 /** Gives each object its kind, namespace and wave. */
@@ -36,6 +40,15 @@ export async function place(
       refuse("kind", `the server has no kind ${kind} in ${apiVersion}`);
       continue;
     }
+    if (found !== null && !found.verbs.includes("get") && !found.verbs.includes("delete")) {
+      refuse("kind", `${NOT_KEPT}${kind === "ProjectRequest" ? `; ${PROJECT}` : ""}`);
+      continue;
+    }
+    // Its deletion takes along what others have in it, and only of namespaces we know how to keep that.
+    if (kind === "Project" && type.group === "project.openshift.io") {
+      refuse("kind", `a project holds what others make in it too; ${PROJECT}`);
+      continue;
+    }
     if (name === null && generateName === null) {
       refuse("kind", "it has neither name nor generateName");
       continue;
@@ -58,6 +71,7 @@ export async function place(
       wave,
       body,
       existing: false,
+      uid: null,
       unjudged: null,
     });
   }

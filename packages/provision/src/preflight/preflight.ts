@@ -27,6 +27,7 @@ export async function preflight(
   const planned = objects.map((object) => ({
     ...object,
     existing: judged.existing.has(object.index),
+    uid: judged.existing.get(object.index) ?? null,
     unjudged: judged.unjudged.get(object.index) ?? null,
   }));
   return { objects: planned, findings: [...first, ...(await checkQuota(cluster, planned)), ...judged.findings] };

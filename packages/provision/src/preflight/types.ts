@@ -23,6 +23,8 @@ export interface PlannedObject {
   readonly body: JsonMap;
   /** There is one of that name already, and the policy lets that be. */
   readonly existing: boolean;
+  /** Of that one; null where there is none, or where we may not look at it. */
+  readonly uid: string | null;
   /** Why the server did not judge it before; null where it did, or was not to. */
   readonly unjudged: string | null;
 }
