@@ -40,15 +40,15 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     spawned.child.kill("SIGKILL");
     await spawned.done;
     hold = false;
-    const made = await objectOf("configmap", namespace, "b");
+    const made = [await objectOf("configmap", namespace, "a"), await objectOf("configmap", namespace, "b")];
     const instance = await trawl.instance();
     expect(await trawl.dump()).not.toMatch(/sWordfish|c1dvcmRmaXNo/);
     const before = await trawl.command("status", instance);
-    expect(states(before).slice(2)).toEqual(["ConfigMap a: created", "ConfigMap b: creating", "ConfigMap c: planned"]);
+    // The whole wave was written down before its first request; what came of it may be lost with the process.
+    expect(states(before).slice(3)).toEqual(["ConfigMap b: creating", "ConfigMap c: creating"]);
     const done = await trawl.command("resume", instance, { server: proxy.url });
     expect([done.code, done.report.state]).toEqual([0, "SUCCEEDED"]);
-    expect(done.report.objects[3]?.uid).toBe(made?.metadata.uid);
-    expect(done.report.objects[2]?.uid).toBe(before.report.objects[2]?.uid);
+    expect(done.report.objects.slice(2, 4).map(({ uid }) => uid)).toEqual(made.map((object) => object?.metadata.uid));
     expect(await namesOf("configmap", namespace)).toHaveLength(4);
     await trawl.command("retire", instance, { server: proxy.url });
     expect(await namesOf("configmap", namespace)).toEqual([]);
