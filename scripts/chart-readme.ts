@@ -14,7 +14,7 @@ export function chartReadme(schema: Schema): string {
   return `<!-- Written by \`npm run generate\` from values.schema.json. -->
 # The chart \`trawler\`
 
-One agent on each node of a cluster. How it is installed, and which \`tier\` you need: [docs/install.md](../../../docs/install.md).
+One agent on each node of a cluster, and with it, where you want them, the inventory and the provision service. How they are installed, and which \`tier\` you need: [docs/install.md](../../../docs/install.md).
 
 | value | takes | default | meaning |
 |---|---|---|---|

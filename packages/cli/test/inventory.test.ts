@@ -186,7 +186,7 @@ describe("command line", () => {
 
   test("B53: the role that is printed is the one that is shipped", async () => {
     const example = new URL("../../../examples/inventory.yaml", import.meta.url).pathname;
-    const shipped = readFileSync(new URL("../../../deploy/inventory/rbac.yaml", import.meta.url), "utf8");
+    const shipped = readFileSync(new URL("../../../deploy/kustomize/inventory/rbac.yaml", import.meta.url), "utf8");
     const lease = ["--set", "lease.namespace=trawler"];
     const { code, out } = await trawl("inventory", "role", "--config", example, ...lease);
     expect(code).toBe(0);

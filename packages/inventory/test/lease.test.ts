@@ -51,13 +51,15 @@ class Server {
 interface Replica {
   readonly tokens: number[];
   leading: boolean;
+  /** Sees another one lead. */
+  standing: boolean;
   stop(): Promise<void>;
 }
 
 /** A replica whose clock runs a hundred times as fast, so that a Lease of seconds ends at once. */
 function replica(server: Server, identity: string): Replica {
   const stopping = new AbortController();
-  const one: Replica = { tokens: [], leading: false, stop: async () => {} };
+  const one: Replica = { tokens: [], leading: false, standing: false, stop: async () => {} };
   const begun = performance.now();
   const clock = { now: () => Date.now(), monotonic: () => (performance.now() - begun) / 10 };
   const ended = leadByLease(
@@ -69,6 +71,9 @@ function replica(server: Server, identity: string): Replica {
       name: "trawler-inventory",
       identity,
       duration: 5_000,
+      standing: (by) => {
+        one.standing = by;
+      },
       sleep: (milliseconds, signal) =>
         new Promise((resolve) => {
           const timer = setTimeout(resolve, milliseconds / 100);
@@ -99,8 +104,15 @@ describe("B38: one leader by Lease", () => {
     const a = replica(server, "a");
     await until("a", () => a.leading);
     const b = replica(server, "b");
+    await until("b's standing by", () => b.standing);
+    expect(a.standing).toBe(false);
+    server.away = true;
+    await until("b's not knowing", () => !b.standing);
+    server.away = false;
+    await until("b's standing by again", () => b.standing);
     await a.stop();
     await until("b", () => b.leading);
+    expect(b.standing).toBe(false);
     expect(b.tokens[0]).toBeGreaterThan(a.tokens[0] ?? Number.POSITIVE_INFINITY);
     await b.stop();
     expect(server.lease?.spec.holderIdentity).toBe("");

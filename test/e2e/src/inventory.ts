@@ -11,7 +11,8 @@ import { node } from "./node.ts";
 import { waitFor } from "./wait.ts";
 
 const trawl = fileURLToPath(new URL("../../../packages/cli/bin/trawl.js", import.meta.url));
-const role = fileURLToPath(new URL("../../../deploy/inventory/rbac.yaml", import.meta.url));
+const namespace = fileURLToPath(new URL("../../../deploy/kustomize/base/namespace.yaml", import.meta.url));
+const role = fileURLToPath(new URL("../../../deploy/kustomize/inventory/rbac.yaml", import.meta.url));
 
 /** A `trawl inventory run` with the role that is shipped, and its command line. Its folder outlives its process. */
 export class Inventory implements AsyncDisposable {
@@ -27,7 +28,7 @@ export class Inventory implements AsyncDisposable {
 
   /** Applies the shipped role, and writes a configuration with a token of it. `state` shares another one's folder. */
   static async prepare(settings: object = {}, state?: string): Promise<Inventory> {
-    await kubectl(["apply", "-f", role]);
+    await kubectl(["apply", "-f", namespace, "-f", role]);
     const token = await kubectl(["create", "token", "trawler-inventory", "-n", "trawler", "--duration=2h"]);
     const folder = await mkdtemp(join(tmpdir(), "trawler-inventory-"));
     const inventory = new Inventory(folder, await freePort());

@@ -12,6 +12,8 @@ export interface LeaseOptions {
   readonly identity: string;
   /** Milliseconds. */
   readonly duration: number;
+  /** Told after each look while this replica does not lead: whether another one does. */
+  readonly standing?: (by: boolean) => void;
   readonly sleep?: Sleep;
   readonly random?: () => number;
 }
@@ -116,12 +118,14 @@ export async function leadByLease(options: LeaseOptions, lead: Lead, signal: Abo
     let held: LeaseState | null = null;
     try {
       held = await acquire();
+      options.standing?.(held === null);
       if (held === null && !told) {
         told = true;
         log.info({}, `standby: another replica holds ${what}`);
       }
     } catch (error) {
       if (signal.aborted) return;
+      options.standing?.(false);
       log.warn({}, `${what}: ${errorMessage(error)}`);
     }
     if (held !== null) {
