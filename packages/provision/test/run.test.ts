@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { ByteGate } from "../src/create/bytes.ts";
+import { processTemplate } from "../src/template/process.ts";
 import { configMap, Running, statesOf, templateOf } from "./running.ts";
 
 const names = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `c${at + 1}`);
@@ -87,6 +88,47 @@ test("P16: of two objects that one generated name came to, the older is kept and
   ]);
 });
 
+test("C6: a run that is gone on with makes what is missing with the values that were generated at first", async () => {
+  await using running = await Running.open();
+  const { fake } = running;
+  const { template } = processTemplate(
+    JSON.stringify({
+      apiVersion: "template.openshift.io/v1",
+      kind: "Template",
+      metadata: { name: "t" },
+      parameters: [{ name: "PASSWORD", generate: "expression", from: "[a-z]{24}" }],
+      objects: ["a", "b"].map((name) => ({ ...configMap(name), data: { password: "${PASSWORD}" } })),
+    }),
+    { namespace: "shop" },
+  );
+  if (template === null) throw new Error("it has faults");
+  fake.refuse = refused("b");
+  const instance = await running.begin(template, { rollback: "never", parallel: 1 });
+  expect((await running.work(instance)).state).toBe("PARTIAL");
+  fake.refuse = () => undefined;
+  const done = await running.work(instance, { resumed: true });
+  expect([done.state, statesOf(done)]).toEqual(["SUCCEEDED", ["a: created", "b: created"]]);
+  const passwords = [...fake.objects.values()].map((object) => JSON.stringify(object["data"]));
+  expect(passwords).toEqual([passwords[0], passwords[0]]);
+  expect(passwords[0]).toMatch(/^\{"password":"[a-z]{24}"\}$/);
+});
+
+test("P17: what the server could not do now is asked for again, what it will never do is not", async () => {
+  await using running = await Running.open();
+  const { fake } = running;
+  const asked = new Map<string, number>();
+  fake.refuse = (name) => {
+    const times = (asked.get(name) ?? 0) + 1;
+    asked.set(name, times);
+    if (name === "busy") return times < 3 ? 503 : undefined;
+    return name === "wrong" ? 422 : undefined;
+  };
+  const settings = { keepGoing: true, rollback: "never" } as const;
+  const report = await running.work(await running.begin(templateOf([configMap("busy"), configMap("wrong")]), settings));
+  expect(statesOf(report)).toEqual(["busy: created", "wrong: failed"]);
+  expect(report.objects.map(({ attempts }) => attempts)).toEqual([3, 1]);
+});
+
 test("P22, R13: creation has a time of its own; the rollback after it has its own too", async () => {
   await using running = await Running.open();
   const { fake } = running;
@@ -148,7 +190,14 @@ test("R1: what is all there and only not ready stays; by policy auto it goes", a
   expect([(await running.work(goes)).rollback]).toEqual(["complete"]);
   const asked = await running.begin(templateOf([claim("c")]), { ...settings, rollback: "ask" });
   expect((await running.work(asked, { ask: async () => true })).state).toBe("FAILED");
-  expect([...running.fake.objects.keys()]).toEqual(["shop/a"]);
+  const refuses = await running.begin(templateOf([claim("d")]), { ...settings, rollback: "ask" });
+  expect((await running.work(refuses, { ask: async () => false })).state).toBe("PARTIAL");
+  expect([...running.fake.objects.keys()]).toEqual(["shop/a", "shop/d"]);
+  // Where nothing was made nobody is asked.
+  running.fake.refuse = refused("e");
+  const nothing = await running.begin(templateOf([configMap("e")]), { rollback: "ask" });
+  const ask = async (): Promise<boolean> => expect.fail("it was asked");
+  expect((await running.work(nothing, { ask })).state).toBe("FAILED");
 });
 
 test("R4: the last wave goes first", async () => {

@@ -132,20 +132,56 @@ test("plan creates nothing and masks secrets; with server the cluster is asked t
   expect(serving.cluster.writes).toEqual([]);
 });
 
-test("C5: a secret value is in no log, answer, event or file; at the end its key is destroyed", async () => {
-  serving.cluster.refuse = (name) => (name === "c" ? 422 : undefined);
-  const accepted = await serving.request("POST", "/v1/instances", {
-    template: { source: templateOf([], WITH_SECRET) },
-    values: { PASSWORD: "sWordfish-42" },
+test("C5: a secret value is in no log, answer, event, notification, description or file; at the end its key is destroyed", async () => {
+  await serving.stop();
+  const told: string[] = [];
+  const send = async (notification: object) => {
+    told.push(JSON.stringify(notification));
+    return { ok: true } as const;
+  };
+  await serving.start({ notifiers: [{ name: "log", send }] });
+  const canary = 'sWordfish-42 "x"/ü';
+  // As a server quotes what it objects to, in each form that a value can have.
+  const forms = [canary, JSON.stringify(canary), encodeURIComponent(canary), Buffer.from(canary).toString("base64")];
+  const message = `c is refused: ${[...forms, JSON.stringify(JSON.stringify(canary))].join(" | ")}`;
+  const refusal = { reason: "Invalid", message, details: { causes: [{ field: "data.url", message }] } };
+  serving.cluster.interfere = (method, path, dryRun) =>
+    method === "POST" && path.endsWith("/configmaps") && (!dryRun || judged) ? [422, refusal] : undefined;
+  let judged = true;
+  const request = {
+    template: { source: templateOf([], WITH_SECRET), file: "shop.json" },
+    values: { PASSWORD: canary },
     namespace: "shop",
-  });
-  const { instance } = accepted.body;
-  const report = await ended(instance);
-  expect(report["state"]).toBe("FAILED");
-  const events = await serving.request("GET", `/v1/instances/${instance}/events`);
-  const everything = [accepted.text, JSON.stringify(report), events.text, ...serving.lines, ...(await files())].join();
-  expect(everything).toContain("is refused");
-  expect(everything).not.toMatch(/sWordfish|c1dvcmRmaXNo/);
+  };
+  const ask = async (method: string, path: string, body?: object): Promise<string> =>
+    (await serving.request(method, path, body)).text;
+  const texts = [
+    await ask("POST", "/v1/instances", request),
+    await ask("POST", "/v1/plan", { ...request, server: true }),
+    await ask("POST", "/v1/plan", { ...request, values: { ...request.values, PASWORD: canary } }),
+    await ask("POST", "/v1/instances", { ...request, values: { PASSWORD: [canary] } }),
+    await ask("POST", "/v1/instances", { ...request, answers: { parameters: { PASSWORD: [canary] } } }),
+  ];
+  expect(texts[0]).toContain("c is refused");
+  judged = false;
+  for (const rollback of [null, "never"]) {
+    const accepted = await serving.request("POST", "/v1/instances", { ...request, settings: { rollback } });
+    const { instance } = accepted.body;
+    const report = await ended(instance);
+    expect(report["state"]).toBe(rollback === null ? "FAILED" : "PARTIAL");
+    texts.push(accepted.text, JSON.stringify(report), ...(await files()));
+    for (const action of ["resume", "cancel", "rollback", "retire"]) {
+      texts.push(await ask("POST", `/v1/instances/${instance}/${action}`));
+      await ended(instance);
+    }
+    texts.push(await ask("GET", `/v1/instances/${instance}/events`));
+  }
+  for (const path of ["/v1/instances", "/openapi.json", "/metrics", "/readyz"]) texts.push(await ask("GET", path));
+  await until(() => told.length >= 2);
+  const everything = [...texts, ...told, ...serving.lines, ...(await files())].join("\n");
+  expect(everything).toContain("c is refused");
+  expect(told.join()).toContain("c is refused");
+  expect(everything).not.toMatch(/sWordfish|c1dvcmRmaXNo|fish-42/);
 });
 
 async function files(): Promise<readonly string[]> {

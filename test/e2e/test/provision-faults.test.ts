@@ -93,6 +93,27 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     expect(await namesOf("configmap", namespace)).toEqual([]);
   });
 
+  test("P21: a second SIGINT ends it at once, and the journal says what may exist", async () => {
+    const reached = Promise.withResolvers<void>();
+    await using proxy = await faultProxy(({ creates, name }) =>
+      creates && name === "b" ? announce(reached, new Promise(() => {})) : undefined,
+    );
+    const objects = [configMap("a"), configMap("b")];
+    const spawned = await trawl.spawnApply(objects, { server: proxy.url }, "--parallel", "1");
+    await reached.promise;
+    spawned.child.kill("SIGINT");
+    await waitFor("the signal to be seen", () => spawned.stderr.includes("SIGINT: cancelling"));
+    const { promise: exit, resolve } = Promise.withResolvers<number | null>();
+    spawned.child.once("exit", resolve);
+    spawned.child.kill("SIGINT");
+    expect(await exit).toBe(130);
+    const instance = await trawl.instance();
+    expect(states(await trawl.command("status", instance))[1]).toBe("ConfigMap b: creating");
+    const done = await trawl.command("cancel", instance);
+    expect([done.code, done.report.state, done.report.rollback]).toEqual([1, "FAILED", "complete"]);
+    expect(await namesOf("configmap", namespace)).toEqual([]);
+  });
+
   test("P21: cancel ends a run of another process, which undoes what it made; meanwhile nobody else may take it", async () => {
     const bad = deployment(namespace, "bad", 1, { containers: [{ image: "none.example.test/none:1" }] });
     const spawned = await trawl.spawnApply([configMap("a"), bad], {}, "--until", "ready");
@@ -312,9 +333,10 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     const done = await trawl.apply(objects, {}, "-p", `PASSWORD=${secret}`, "--no-dry-run", "--rollback", "never");
     expect([refused.code, done.code]).toEqual([3, 4]);
     expect(done.report.headline).toContain("metadata.labels");
-    const { stdout } = await trawl.command("logs", done.report.instance);
-    for (const text of [refused, done].flatMap((one) => [one.stdout, one.stderr])) expect(text).not.toContain(secret);
-    expect(stdout).not.toContain(secret);
+    const all = [refused, done];
+    for (const name of ["status", "logs", "resume", "cancel", "rollback", "retire"])
+      all.push(await trawl.command(name, done.report.instance));
+    for (const text of all.flatMap((one) => [one.stdout, one.stderr])) expect(text).not.toContain(secret);
     expect(await trawl.dump()).not.toContain(secret);
     expect(await trawl.dump()).not.toContain(Buffer.from(secret).toString("base64"));
   });
