@@ -201,6 +201,33 @@ describe("command line", () => {
     expect(err).toContain("start one with trawl inventory run");
   });
 
+  test("PostgreSQL as the store: what is wrong is said with the address, never with the password; exit codes 1 and 2", async () => {
+    const store = (...more: readonly string[]) => [
+      "--set",
+      "store.kind=postgresql",
+      ...more.flatMap((one) => ["--set", one]),
+    ];
+    for (const command of [["query"], ["gaps"], ["status"], ["changes"], ["show", "u1"], ["purge", "--dry-run"]]) {
+      const { code, err, out } = await trawl(
+        "inventory",
+        ...command,
+        ...store("store.url=postgresql://reader:hunter2@127.0.0.1:1/db"),
+      );
+      expect({ code, out }).toEqual({ code: 1, out: "" });
+      expect(err).toContain("postgresql://reader@127.0.0.1:1/db: connect ECONNREFUSED");
+      expect(err).not.toContain("hunter2");
+    }
+    const wrong = await trawl("inventory", "query", ...store("store.url=mysql://reader:hunter2@127.0.0.1/db"));
+    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("is no PostgreSQL address") });
+    expect(wrong.err).not.toContain("hunter2");
+    expect(await trawl("inventory", "query", ...store())).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("store.url: missing"),
+    });
+    const schema = await trawl("inventory", "query", ...store("store.url=postgresql://u@h/db", "store.schema=pg_x"));
+    expect(schema).toMatchObject({ code: 2, err: expect.stringContaining("PostgreSQL's own") });
+  });
+
   test("a refresh without a collector says so; a purge only counts", async () => {
     const refresh = await trawl("inventory", "refresh", "Pod/shop/a", "--set", `state.folder=${folder}`);
     expect(refresh).toMatchObject({ code: 1, err: expect.stringContaining("no collector runs") });
