@@ -109,7 +109,7 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     expect(await exit).toBe(130);
     const instance = await trawl.instance();
     expect(states(await trawl.command("status", instance))[1]).toBe("ConfigMap b: creating");
-    const done = await trawl.command("cancel", instance);
+    const done = await trawl.command("cancel", instance, { server: proxy.url });
     expect([done.code, done.report.state, done.report.rollback]).toEqual([1, "FAILED", "complete"]);
     expect(await namesOf("configmap", namespace)).toEqual([]);
   });

@@ -34,7 +34,7 @@ export interface JournalEvent extends LogLine, LogData {
 }
 
 /** Milliseconds in which what became of objects is gathered, to be written at once. */
-const GATHER = 5;
+const GATHER = 15;
 /** Changes that are gathered at most. */
 const MOST_GATHERED = 256;
 

@@ -35,7 +35,7 @@ export async function place(
       return { objects: [], findings: [{ severity: "error", check: "server", index: null, message }] };
     }
     const own = defined.find((type) => type.apiVersion === apiVersion && type.kind === kind);
-    const type: ResourceType | undefined = found ?? own;
+    const type: ResourceType | undefined = found === null ? own : typeOf(found);
     if (type === undefined) {
       refuse("kind", `the server has no kind ${kind} in ${apiVersion}`);
       continue;
@@ -76,6 +76,11 @@ export async function place(
     });
   }
   return { objects, findings: [...findings, ...duplicates(objects)] };
+}
+
+/** Without what only discovery needs: the type goes into every record of an object. */
+function typeOf({ apiVersion, group, version, kind, plural, namespaced }: ResourceType): ResourceType {
+  return { apiVersion, group, version, kind, plural, namespaced };
 }
 
 function requested({ createNamespace, namespace }: PreflightOptions): readonly Source[] {
