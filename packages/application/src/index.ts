@@ -9,6 +9,7 @@ export {
   type Server,
   type Sighting,
 } from "./endpoints.ts";
+export { type Parsed, parseExposition, type Sample } from "./exposition.ts";
 export { type Failure, failureOf, STATES, type State, tell } from "./failure.ts";
 export { type Answer, get, type Question } from "./http.ts";
 export { locate } from "./locate.ts";

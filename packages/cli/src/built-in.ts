@@ -168,6 +168,12 @@ const ROWS: readonly Row[] = [
     () => import("@trawler/crawler-tomcat"),
   ],
   [
+    "crawler",
+    "liberty",
+    "Reads memory, threads, sessions and requests of Open Liberty and WebSphere Liberty.",
+    () => import("@trawler/crawler-liberty"),
+  ],
+  [
     "emitter",
     "kafka",
     "Writes frames to a Kafka topic, keyed by pod, at least once.",

@@ -1,7 +1,6 @@
-import { failureOf, get, milliseconds, STATES, tell } from "@trawler/application";
+import { failureOf, get, milliseconds, parseExposition, type Sample, STATES, tell } from "@trawler/application";
 import { DURATION, defineCrawler, glob } from "@trawler/plugin-api";
 import * as z from "zod";
-import { parseExposition, type Sample } from "./parse.ts";
 import { wishOf } from "./wish.ts";
 
 /** An endpoint of a large server says about this much; the series that are kept are bounded apart from it. */

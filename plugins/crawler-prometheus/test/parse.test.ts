@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
+import { parseExposition } from "@trawler/application";
 import { describe, expect, test } from "vitest";
-import { parseExposition } from "../src/parse.ts";
 
 const all = (): boolean => true;
 const etcd = readFileSync(new URL("../testdata/etcd/page.txt", import.meta.url), "utf8");

@@ -1,5 +1,6 @@
 type MetricType = "counter" | "gauge" | "histogram" | "summary" | "untyped";
 
+/** One value of one series. */
 export interface Sample {
   readonly name: string;
   readonly type: MetricType;
@@ -8,6 +9,7 @@ export interface Sample {
   readonly value: number;
 }
 
+/** What a page of metrics holds of the series that were chosen. */
 export interface Parsed {
   readonly samples: readonly Sample[];
   /** More series were chosen than the bound allows. */
