@@ -21,6 +21,14 @@ export interface ObjectEvent extends Received {
   readonly truncated?: boolean;
 }
 
+/** What stays of a state between an object's first and its last one that a full queue has dropped. */
+export interface MergedEvent extends Received {
+  readonly type: "merged";
+  readonly kind: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
 /** An object that was known, and is absent from a later complete list. */
 export interface AbsentEvent extends Received {
   readonly type: "absent";
@@ -88,6 +96,7 @@ export interface SearchedEvent extends Received {
 /** What a reader appends to the durable queue, in the order in which it arrived. */
 export type InventoryEvent =
   | ObjectEvent
+  | MergedEvent
   | AbsentEvent
   | PositionEvent
   | GapEvent

@@ -65,6 +65,55 @@ describe("a queue that is full", () => {
     expect([lists(world.api), reasons(collector)]).toEqual([1, []]);
   });
 
+  test("B36, row 13: at its quota it drops states in between: no fault, no gap, and the record counts them", async () => {
+    await using world = await bench();
+    const { collector } = await world.start({ queueBytes: 1024 * 1024 });
+    await until("a position", () => collector.store.position("pods")?.resourceVersion === "100");
+    const other = new DatabaseSync(world.folder.file(STORE_FILE));
+    other.exec("BEGIN IMMEDIATE");
+    for (let i = 0; i < 150; i += 1) {
+      const note = Buffer.from(crypto.getRandomValues(new Uint8Array(12_000))).toString("base64");
+      world.api.put(PODS, pod("busy", { note, phase: i === 0 ? "Pending" : "Running" }));
+    }
+    world.api.delete(PODS, "busy");
+    const { queue } = collector;
+    await until(
+      "all to be durable",
+      () => queue.status().pending === 0 && collector.status().kinds[0]?.events.deleted === 1,
+    );
+    expect(queue.status()).toMatchObject({ fault: null });
+    expect(queue.status().compacted).toBeGreaterThan(0);
+    other.exec("ROLLBACK");
+    other.close();
+    await until("the record", () => known(collector).length === 1 && known(collector)[0] === "busy gone watch exact");
+    const [record] = collector.store.query({ name: "busy", between: [0, Number.MAX_SAFE_INTEGER] }).records;
+    // It came, changed 149 times, and went.
+    expect(record?.updates).toBe(151);
+    expect(collector.store.position("pods")?.resourceVersion).toBe("251");
+    expect([lists(world.api), watches(world.api), reasons(collector)]).toEqual([1, 1, []]);
+  });
+
+  test("B36, row 13: a watch for which there is no room is ended on purpose, and taken up where it stood", async () => {
+    await using world = await bench();
+    const { collector } = await world.start({ queueBytes: 512 * 1024, tuning: { roomTimeout: 30 } });
+    await until("a position", () => collector.store.position("pods")?.resourceVersion === "100");
+    const other = new DatabaseSync(world.folder.file(STORE_FILE));
+    other.exec("BEGIN IMMEDIATE");
+    // Each of another object: there is nothing to drop.
+    for (let i = 0; i < 200; i += 1) {
+      const note = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString("base64");
+      world.api.put(PODS, pod(`u${i}`, { note }));
+    }
+    await until("the end of the watch", () => world.api.openWatches === 0);
+    expect(collector.status().kinds[0]?.reflector.restarts.full).toBe(1);
+    expect(collector.status().unready).toMatch(/nothing becomes durable: .*quota/);
+    other.exec("ROLLBACK");
+    other.close();
+    await until("all to be there", () => known(collector).length === 200);
+    await until("ready", () => collector.status().unready === null);
+    expect([lists(world.api), reasons(collector)]).toEqual([1, []]);
+  });
+
   test("B36, row 13: it is not read on while nothing becomes durable; what the server forgot meanwhile is a gap of the overflow", async () => {
     await using world = await bench((api) => api.put(PODS, pod("a")));
     const events: InventoryEvent[] = [];

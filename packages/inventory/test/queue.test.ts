@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { type InventoryEvent, openQueue, type QueuedEvent } from "../src/index.ts";
+import { between } from "../src/queue/compact.ts";
 import { bytes, folder, object, pod } from "./harness.ts";
 
 const event = (index: number, size = 100) =>
@@ -37,6 +38,7 @@ test("events of all kinds survive as they are", async () => {
   const at = { stream: "pods", epoch: 3, receivedAt: 5 };
   const all = [
     { ...at, type: "bookmark", resourceVersion: "90071992547409931" } as const,
+    { ...at, type: "merged", kind: "Pod", uid: "u", resourceVersion: "8" } as const,
     { ...at, type: "absent", kind: "Pod", uid: "u", resourceVersion: null, notBefore: 1, notAfter: 2 } as const,
     { ...at, type: "figures", uid: "u", payload: bytes(pod("u", 1)) } as const,
     object("deleted", "u", 7, { payload: new Uint8Array(0), truncated: true }),
@@ -101,6 +103,62 @@ test("B35, B37, row 25: a full file is a fault that names it; nothing is lost, a
   await rest;
   expect(queue.status().fault).toBeNull();
   expect(inQueue(seen)).toEqual(plain(events));
+});
+
+test("B36, row 13: at its quota the queue drops states between an object's first and last, and goes on without a fault", async () => {
+  using place = folder();
+  const file = place.file("queue.db");
+  const state = (type: "added" | "modified" | "deleted", uid: string, version: number): InventoryEvent =>
+    object(type, uid, version, { payload: randomBytes(20_000) });
+  const kept: InventoryEvent[] = [];
+  const faults: unknown[] = [];
+  {
+    await using queue = await openQueue({ file, maxBytes: 1024 * 1024 });
+    const put = async (event: InventoryEvent): Promise<void> => {
+      await queue.append([event]);
+      faults.push(queue.status().fault);
+    };
+    const ends = ["a", "b"].map((uid, index) => state("deleted", uid, 901 + index));
+    const firsts = ["a", "b"].map((uid, index) => state("added", uid, 101 + index));
+    for (const first of firsts) await put(first);
+    // Four times what fits.
+    for (let version = 201; version <= 400; version += 1)
+      await put(state("modified", version % 2 === 0 ? "a" : "b", version));
+    for (const end of ends) await put(end);
+    kept.push(...firsts, ...ends);
+    expect(faults.every((fault) => fault === null)).toBe(true);
+    expect(queue.status().compacted).toBeGreaterThan(150);
+    expect(queue.status().durable).toBe(204);
+  }
+  await using queue = await openQueue({ file });
+  const read = await queue.read(0, 1000);
+  // Sequences have no holes, and what was dropped still moves the position.
+  expect(read.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 204 }, (_, index) => index + 1));
+  const versions = read.map(({ event }) => ("resourceVersion" in event ? Number(event.resourceVersion) : 0));
+  expect(versions).toEqual([101, 102, ...Array.from({ length: 200 }, (_, index) => 201 + index), 901, 902]);
+  const found = read.map(({ event }) => event);
+  const whole = found.filter(({ type }) => type === "added" || type === "deleted");
+  expect(plain(whole)).toEqual(plain(kept));
+  // Nothing is dropped uncounted.
+  expect(found.filter(({ type }) => type === "modified" || type === "merged")).toHaveLength(200);
+});
+
+test("B36: what was dropped: only states that a later one of the same object replaces", () => {
+  const heads: InventoryEvent[] = [
+    object("listed", "a", 1),
+    object("modified", "a", 2),
+    object("modified", "b", 3),
+    object("modified", "a", 4, { truncated: true }),
+    object("modified", "a", 5, { epoch: 1 }),
+    object("modified", "a", 6),
+    { ...object("modified", "a", 7), resourceVersion: null },
+    object("modified", "a", 8),
+    object("deleted", "a", 9),
+    object("added", "a", 10, { epoch: 1 }),
+    { stream: "pods", epoch: 0, receivedAt: 1, type: "bookmark", resourceVersion: "11" },
+  ];
+  const dropped = between(heads.map((head, index) => ({ sequence: index + 1, head })));
+  expect([...dropped]).toEqual([2, 6, 8]);
 });
 
 test("closing with a full file ends with a reason, not with a hang", async () => {

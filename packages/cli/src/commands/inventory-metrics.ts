@@ -49,6 +49,10 @@ export async function createInventoryMetrics(status: () => CollectorStatus | nul
   const depth = gauge("queue_events", "Durable events that are not in the store yet.");
   const bytes = gauge("queue_bytes", "Bytes of the queue's file that hold events.");
   const pending = gauge("queue_pending_events", "Received events that are not durable yet.");
+  const compacted = counter(
+    "queue_compacted_total",
+    "States that a full queue dropped between an object's first and last.",
+  );
   const waiting = gauge("lag_seconds", "Time that the oldest durable event has waited for the store.");
   const stale = counter("stale_ignored_total", "Events that the store knew better.");
   const quarantined = counter("quarantined_total", "Events that could not be understood and were set aside.");
@@ -78,6 +82,7 @@ export async function createInventoryMetrics(status: () => CollectorStatus | nul
     depth.set(now.depth);
     bytes.set(queue.fileBytes);
     pending.set(queue.pending);
+    compacted.inc(queue.compacted);
     waiting.set(now.waiting);
     stale.inc(writer.staleIgnored);
     quarantined.inc(writer.quarantined);

@@ -28,6 +28,7 @@ export type ReflectorTuning = Partial<
     | "pageSize"
     | "relistEvery"
     | "streamingList"
+    | "roomTimeout"
     | "watchSeconds"
     | "idleTimeout"
     | "requestTimeout"

@@ -1,5 +1,5 @@
 import { compareVersions } from "@trawler/kube";
-import type { AbsentEvent, ObjectEvent } from "../events.ts";
+import type { AbsentEvent, MergedEvent, ObjectEvent } from "../events.ts";
 import type { End } from "../record.ts";
 import { differences, mergeRuns } from "./differences.ts";
 import { appendBounded, type Facts, type RecordState } from "./state.ts";
@@ -62,6 +62,13 @@ export function foldObject(state: RecordState | null, event: ObjectEvent, facts:
     end: gone ? seenEnd(event, facts, state) : null,
     endVersion: gone ? event.resourceVersion : null,
   };
+}
+
+/** Counts a state that was dropped; null where it is not newer than what is known. */
+export function foldMerged(state: RecordState | null, event: MergedEvent): RecordState | null {
+  if (state === null || state.end !== null || event.epoch !== state.versionEpoch) return null;
+  if (compareVersions(event.resourceVersion, state.resourceVersion) !== 1) return null;
+  return { ...state, updates: state.updates + 1, lastSeenAt: Math.max(state.lastSeenAt, event.receivedAt) };
 }
 
 function seenEnd(event: ObjectEvent, facts: Facts | null, state: RecordState | null): End {

@@ -39,6 +39,7 @@ export function decodeEvents(heads: string, lengths: string, packed: Uint8Array 
 
 const BARE: ReadonlySet<InventoryEvent["type"]> = new Set([
   "absent",
+  "merged",
   "bookmark",
   "synced",
   "gap",

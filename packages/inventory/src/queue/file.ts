@@ -2,12 +2,17 @@ import { randomUUID } from "node:crypto";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { numberOf, openForWriting, textOf, transaction } from "../sqlite.ts";
 import { packPayloads } from "./codec.ts";
+import { compact } from "./compact.ts";
 
 const PAGE = 8192;
 /** What was appended is read by others, and once. */
 const CACHE = 2 * 1024 * 1024;
 /** Released in steps of so many events, so that no append waits long for it. */
 const RELEASE_STEP = 1000;
+/** What a row takes beside its bytes. */
+const SLACK = 16 * PAGE;
+/** A pass over the whole queue is worth it once this part of it is new. */
+const COMPACT_SHARE = 8;
 
 /** The queue's file: one row for each commit. Used by its thread alone. Synchronous; what throws has changed nothing. */
 export interface QueueFile {
@@ -18,6 +23,10 @@ export interface QueueFile {
   /** Takes one step towards a sequence; true once it is reached. */
   release(sequence: number): boolean;
   bytes(): number;
+  /** Whether it was its quota, not the disk, that left no room for so many bytes. */
+  isAtQuota(size: number): boolean;
+  /** Drops intermediate states step by step, each telling how many; null where a pass just ended and it is not worth it. */
+  compact(): Iterator<number, void> | null;
   /** After a failed commit only a new look at the file tells what it holds. */
   reopen(): void;
   close(): void;
@@ -25,6 +34,7 @@ export interface QueueFile {
 
 export function openQueueFile(file: string, maxBytes: number): QueueFile {
   let open = connect(file, maxBytes);
+  let compactedTo = 0;
   const identity = open.identity;
   return {
     identity,
@@ -54,12 +64,28 @@ export function openQueueFile(file: string, maxBytes: number): QueueFile {
       const pages = numberOf(open.pages.get()?.["page_count"]);
       return (pages - numberOf(open.free.get()?.["freelist_count"])) * PAGE;
     },
+    isAtQuota: (size) => {
+      const free = numberOf(open.free.get()?.["freelist_count"]);
+      const most = pagesOf(maxBytes) - numberOf(open.pages.get()?.["page_count"]) + free;
+      return most * PAGE < size + SLACK;
+    },
+    compact: () => {
+      const { durable, released } = open;
+      const fresh = durable - Math.max(compactedTo, released);
+      if (fresh === 0 || fresh < (durable - released) / COMPACT_SHARE) return null;
+      compactedTo = durable;
+      return compact(open.database, released, durable);
+    },
     reopen: () => {
       open.database.close();
       open = connect(file, maxBytes);
     },
     close: () => open.database.close(),
   };
+}
+
+function pagesOf(maxBytes: number): number {
+  return Math.max(16, Math.floor(maxBytes / PAGE));
 }
 
 interface Connection {
@@ -77,7 +103,7 @@ interface Connection {
 function connect(file: string, maxBytes: number): Connection {
   const database = openForWriting(file, PAGE, CACHE);
   try {
-    database.exec(`PRAGMA max_page_count = ${Math.max(16, Math.floor(maxBytes / PAGE))};
+    database.exec(`PRAGMA max_page_count = ${pagesOf(maxBytes)};
       CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
       CREATE TABLE IF NOT EXISTS events (
         last INTEGER PRIMARY KEY, first INTEGER NOT NULL, heads TEXT NOT NULL, lengths TEXT NOT NULL, payloads BLOB

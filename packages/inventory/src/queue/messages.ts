@@ -29,5 +29,7 @@ export type FromQueueThread =
   /** A part of the oldest open append is durable: there was no room for all of it. */
   | { readonly type: "partial"; readonly sequence: number; readonly fileBytes: number }
   | { readonly type: "released"; readonly sequence: number; readonly fileBytes: number }
+  /** So many intermediate states were dropped, as there was no room for what came. */
+  | { readonly type: "compacted"; readonly dropped: number; readonly fileBytes: number }
   | { readonly type: "fault"; readonly message: string | null }
   | { readonly type: "closed" };

@@ -83,6 +83,7 @@ function drive(worker: Worker, options: QueueOptions, opened: Opened): DurableQu
   let fileBytes = 0;
   let pending = 0;
   let pendingBytes = 0;
+  let compacted = 0;
   let fault: string | null = null;
   let timer: NodeJS.Timeout | null = null;
   let ended: TrawlerError | null = null;
@@ -143,7 +144,10 @@ function drive(worker: Worker, options: QueueOptions, opened: Opened): DurableQu
 
   worker.on("message", (message: FromQueueThread) => {
     if (message.type === "fault") fault = message.message;
-    else if (message.type === "released") {
+    else if (message.type === "compacted") {
+      compacted += message.dropped;
+      fileBytes = message.fileBytes;
+    } else if (message.type === "released") {
       released = message.sequence;
       fileBytes = message.fileBytes;
     } else if (message.type === "partial") {
@@ -195,7 +199,7 @@ function drive(worker: Worker, options: QueueOptions, opened: Opened): DurableQu
     release: (sequence) => {
       if (ended === null) send({ type: "release", sequence });
     },
-    status: () => ({ durable, released, pending, pendingBytes, fileBytes, fault }),
+    status: () => ({ durable, released, pending, pendingBytes, fileBytes, compacted, fault }),
     onDurable: (listener) => void listeners.push(listener),
     close: () => {
       closing ??= (async () => {

@@ -6,6 +6,9 @@ import type { FromQueueThread, QueueThreadData, ToQueueThread } from "./messages
 /** Pause before what failed is tried again, milliseconds: doubled up to the second. */
 const RETRY = [100, 2000] as const;
 
+/** Commits that are rewritten at once where the quota is reached. */
+const COMPACT_STEP = 8;
+
 type Append = Extract<ToQueueThread, { type: "append" }>;
 
 /** A group on its way into the file. */
@@ -28,6 +31,7 @@ function serve(port: MessagePort, file: QueueFile): void {
   let pause: number = RETRY[0];
   /** Fewer are tried at once: only where not even one fits there is something to wait for. */
   let hurry = false;
+  let compaction: Iterator<number, void> | null = null;
   let scheduled: NodeJS.Timeout | null = null;
   const tell = (message: FromQueueThread, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
 
@@ -35,6 +39,20 @@ function serve(port: MessagePort, file: QueueFile): void {
     if (releaseTo <= file.released()) return;
     file.release(releaseTo);
     tell({ type: "released", sequence: file.released(), fileBytes: file.bytes() });
+  };
+
+  /** A few commits at a time, so that what the store has taken is released in between. */
+  const dropSome = (steps: Iterator<number, void>): void => {
+    let dropped = 0;
+    for (let taken = 0; taken < COMPACT_STEP; taken += 1) {
+      const next = steps.next();
+      if (next.done === true) {
+        compaction = null;
+        break;
+      }
+      dropped += next.value;
+    }
+    if (dropped > 0) tell({ type: "compacted", dropped, fileBytes: file.bytes() });
   };
 
   const append = (): void => {
@@ -64,17 +82,30 @@ function serve(port: MessagePort, file: QueueFile): void {
   };
 
   const failed = (error: unknown): void => {
-    const message = `the queue cannot be written: ${errorMessage(error)}; trying again`;
-    if (message !== fault) tell({ type: "fault", message });
-    fault = message;
     const job = jobs[0];
     const expected = file.durable() + (job?.take ?? 0);
+    const wasCompacting = compaction !== null;
+    let atQuota = false;
+    compaction = null;
     try {
+      atQuota = file.isAtQuota(job === undefined ? 0 : sizeOf(job));
       file.reopen();
+      const canCompact = atQuota && !wasCompacting && fault === null && file.durable() !== expected;
+      if (canCompact) compaction = file.compact();
     } catch {
+      // The next attempt tells why.
+    }
+    if (compaction !== null) {
+      hurry = true;
       return;
     }
-    if (job === undefined) return;
+    const why = atQuota
+      ? "it is full up to its quota, and nothing more of it can be dropped before the store takes it"
+      : `${errorMessage(error)}; trying again`;
+    const message = `the queue cannot be written: ${why}`;
+    if (message !== fault) tell({ type: "fault", message });
+    fault = message;
+    if (job === undefined || wasCompacting) return;
     // The commit was reported as failed, and holds: not to be appended twice.
     if (file.durable() === expected) advance(job);
     else {
@@ -88,7 +119,8 @@ function serve(port: MessagePort, file: QueueFile): void {
     hurry = false;
     try {
       release();
-      append();
+      if (compaction === null) append();
+      else dropSome(compaction);
       if (fault !== null) tell({ type: "fault", message: null });
       fault = null;
       pause = RETRY[0];
@@ -100,7 +132,7 @@ function serve(port: MessagePort, file: QueueFile): void {
 
   const plan = (): void => {
     if (scheduled !== null || closed) return;
-    const idle = jobs.length === 0 && releaseTo <= file.released();
+    const idle = jobs.length === 0 && compaction === null && releaseTo <= file.released();
     if (closing && (idle || fault !== null)) {
       closed = true;
       file.close();
@@ -121,6 +153,11 @@ function serve(port: MessagePort, file: QueueFile): void {
     plan();
   });
   tell({ type: "opened", identity: file.identity, durable: file.durable(), released: file.released() });
+}
+
+function sizeOf({ group, done, take }: Job): number {
+  const heads = group.heads.slice(done, done + take).reduce((sum, { length }) => sum + length, 0);
+  return group.lengths.slice(done, done + take).reduce((sum, length) => sum + length, heads);
 }
 
 if (parentPort !== null) {

@@ -10,14 +10,17 @@ export interface QueueStatus {
   readonly pendingBytes: number;
   /** Bytes of the queue's file that hold events. */
   readonly fileBytes: number;
+  /** Intermediate states that were dropped since the start, as the quota was reached. */
+  readonly compacted: number;
   /** Why nothing becomes durable at present (full disk, quota reached); null while all is well. */
   readonly fault: string | null;
 }
 
 /**
  * The one place where an event becomes durable: node:sqlite (WAL, synchronous FULL) in a thread of its own, committed
- * each 20 ms or 256 events. A full disk or a reached quota is a `fault`: what is pending stays pending in order, is
- * tried again, and nothing is dropped. Errors: TRAWLER_GONE after `close`, TRAWLER_UNAVAILABLE where it cannot be opened.
+ * each 20 ms or 256 events. At the quota states between an object's first and its last are
+ * dropped and counted. A full disk, or a quota where that gives no room, is a `fault`: what is pending stays pending in
+ * order, is tried again, and nothing else is dropped. Errors: TRAWLER_GONE after `close`, TRAWLER_UNAVAILABLE where it cannot be opened.
  */
 export interface DurableQueue extends AsyncDisposable {
   /** Random name of this queue's file: its sequences mean nothing in another one. */

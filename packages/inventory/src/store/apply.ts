@@ -1,10 +1,10 @@
 import { isRecord } from "@trawler/kube";
 import { errorMessage } from "@trawler/plugin-api";
-import type { AbsentEvent, EvidenceEvent, FiguresEvent, ObjectEvent, QueuedEvent } from "../events.ts";
+import type { AbsentEvent, EvidenceEvent, FiguresEvent, MergedEvent, ObjectEvent, QueuedEvent } from "../events.ts";
 import { toldPod } from "../fold/evidence.ts";
 import { factsOf } from "../fold/facts.ts";
 import { parseFigures, unseenPod, usedOf } from "../fold/figures.ts";
-import { foldAbsent, foldObject, foldReplaced, judge } from "../fold/fold.ts";
+import { foldAbsent, foldMerged, foldObject, foldReplaced, judge } from "../fold/fold.ts";
 import { redactObject } from "../fold/redact.ts";
 import type { Side } from "./side.ts";
 import type { Working } from "./working.ts";
@@ -40,6 +40,7 @@ function applyEvent(queued: QueuedEvent, working: Working, side: Side, tally: Ta
   side.position(event);
   if (event.type === "figures") applyFigures(event, queued, working, side, tally);
   else if (event.type === "absent") applyAbsent(event, working, tally);
+  else if (event.type === "merged") applyMerged(event, working, tally);
   else if (event.type === "evidence") applyEvidence(event, working, tally);
   else if ("payload" in event) applyObject(event, queued, working, side, tally);
 }
@@ -93,6 +94,13 @@ function applyAbsent(event: AbsentEvent, working: Working, tally: Tally): void {
     tally.staleIgnored += 1;
     return;
   }
+  working.set(next);
+  tally.changed += 1;
+}
+
+function applyMerged(event: MergedEvent, working: Working, tally: Tally): void {
+  const next = foldMerged(working.get(event.kind, event.uid), event);
+  if (next === null) return;
   working.set(next);
   tally.changed += 1;
 }

@@ -92,11 +92,11 @@ export function movedPosition(event: InventoryEvent, before: StreamPosition | nu
   return { stream, resourceVersion, epoch, receivedAt };
 }
 
-type Moving = Extract<InventoryEvent, { type: "added" | "modified" | "deleted" | "bookmark" | "synced" }>;
+type Moving = Extract<InventoryEvent, { type: "added" | "modified" | "merged" | "deleted" | "bookmark" | "synced" }>;
 
 /** Watch events and bookmarks move it, and the end of a list; never an item of a list. */
 function movesPosition(event: InventoryEvent): event is Moving {
-  return ["added", "modified", "deleted", "bookmark", "synced"].includes(event.type);
+  return ["added", "modified", "merged", "deleted", "bookmark", "synced"].includes(event.type);
 }
 
 export function partOf(frame: Readonly<Record<string, unknown>>): number {

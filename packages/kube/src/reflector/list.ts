@@ -150,15 +150,22 @@ export function readObject<T>(options: Pick<ReflectorOptions<T>, "transform">, i
   }
 }
 
-/** Waits while there is no room, at most until the signal aborts. */
-export async function whenRoom(room: (() => Promise<void> | null) | undefined, signal: AbortSignal): Promise<void> {
+/** Waits while there is no room, at most until the signal aborts, or so many milliseconds. False where there is none then. */
+export async function whenRoom(
+  room: (() => Promise<void> | null) | undefined,
+  signal: AbortSignal,
+  most?: number,
+): Promise<boolean> {
   const wait = room?.() ?? null;
-  if (wait === null || signal.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const stop = (): void => resolve();
+  if (wait === null || signal.aborted) return true;
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const stop = (): void => resolve(false);
+  const timer = most === undefined ? null : setTimeout(stop, most);
   signal.addEventListener("abort", stop, { once: true });
-  await Promise.race([wait, promise]);
+  const has = await Promise.race([wait.then(() => true), promise]);
   signal.removeEventListener("abort", stop);
+  if (timer !== null) clearTimeout(timer);
+  return has;
 }
 
 /** The selectors as query parameters. */

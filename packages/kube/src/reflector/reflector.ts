@@ -40,7 +40,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
   for (const { uid, resourceVersion, value } of options.known ?? []) {
     store.recall(uid, { version: resourceVersion, value });
   }
-  const restarts: Record<RestartReason, number> = { end: 0, idle: 0, expired: 0, error: 0, denied: 0 };
+  const restarts: Record<RestartReason, number> = { end: 0, idle: 0, full: 0, expired: 0, error: 0, denied: 0 };
   const count = { lists: 0, listPages: 0, watches: 0, events: 0, bookmarks: 0 };
   const odd = { staleIgnored: 0, staleLists: 0, malformed: 0, oversized: 0, drift: 0 };
   let position: string | null = options.resume?.resourceVersion ?? null;

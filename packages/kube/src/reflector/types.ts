@@ -78,7 +78,7 @@ export interface KnownObject<T> {
   readonly value: T;
 }
 
-export type RestartReason = "end" | "idle" | "expired" | "error" | "denied";
+export type RestartReason = "end" | "idle" | "full" | "expired" | "error" | "denied";
 
 export interface ReflectorSnapshot {
   readonly state: "starting" | "synced" | "away";
@@ -154,6 +154,8 @@ export interface ReflectorOptions<T> {
   readonly resumeIdle?: boolean;
   /** Asked before more is read: a promise = wait for it. */
   readonly room?: () => Promise<void> | null;
+  /** Milliseconds of such a wait after which the watch is ended, to be taken up where it stood; default 10,000. */
+  readonly roomTimeout?: number;
   /** Seconds after which a whole list is read though nothing calls for it, to find what was missed; default never. */
   readonly relistEvery?: number;
   readonly maxLineBytes?: number;

@@ -20,11 +20,15 @@ export interface WatchListener {
 /** How a watch that had begun came to its end. */
 export type WatchEnd =
   | { readonly by: "end" | "idle" }
+  /** There was no room for what it brings. */
+  | { readonly by: "full" }
   /** The connection broke, or the server reported an error in the stream. */
   | { readonly by: "error"; readonly error: unknown };
 
 /** A server that keeps talking beyond the time it was asked for is cut off after this. */
 const OVERTIME = 30_000;
+/** Milliseconds that a watch stays open unread. */
+const ROOM_TIMEOUT = 10_000;
 
 /**
  * Follows the collection from a version on until the stream ends, breaks, or is mute for too long. Throws only where
@@ -69,7 +73,9 @@ export async function watchFrom<T>(
         if (!Buffer.isBuffer(line)) listener.oversized(identify(line, options.raw !== undefined));
         else deliver(understand(line, options.raw !== undefined), what, listener);
       }
-      await whenRoom(options.room, idle.signal);
+      // A server keeps what nobody reads, and then breaks off: better to say so, and to come back.
+      const has = await whenRoom(options.room, idle.signal, options.roomTimeout ?? ROOM_TIMEOUT);
+      if (!has && !idle.signal.aborted) return { by: "full" };
     }
     return { by: idle.expired() ? "idle" : "end" };
   } catch (error) {
