@@ -53,6 +53,7 @@ export async function fileEmitter(options: FileOptions): Promise<Emitter & Async
       closed = true;
       await last.catch(() => undefined);
       await file.close();
+      await options.compression?.close();
     },
   };
 }

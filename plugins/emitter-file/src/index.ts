@@ -1,6 +1,7 @@
 import { FORMATS } from "@trawler/format";
-import { defineEmitter, parseSize, SIZE } from "@trawler/plugin-api";
+import { defineEmitter, errorMessage, parseSize, SIZE } from "@trawler/plugin-api";
 import * as z from "zod";
+import { Compression } from "./compression.ts";
 import { fileEmitter } from "./emitter.ts";
 
 export default defineEmitter({
@@ -19,8 +20,16 @@ export default defineEmitter({
       .enum(FORMATS)
       .default("json")
       .describe("`json`: the frame itself, one a line; the others are projections of it."),
+    compression: z
+      .enum(["none", "gzip"])
+      .default("none")
+      .describe("Compression of old files, to `path.1.gz` and so on; the current one stays plain."),
     fsync: z.boolean().default(false).describe("Waits for the disk after each batch."),
   }),
-  create: ({ path, maxSize, maxFiles, format, fsync }) =>
-    fileEmitter({ path, maxSize: parseSize(maxSize) ?? 0, maxFiles, format, fsync }),
+  create({ path, maxSize, maxFiles, format, compression, fsync }, { log }) {
+    const failed = (error: unknown): void =>
+      log.warn({ path }, `an old file stays uncompressed: ${errorMessage(error)}`);
+    const gzip = compression === "gzip" ? { compression: new Compression(failed) } : {};
+    return fileEmitter({ path, maxSize: parseSize(maxSize) ?? 0, maxFiles, format, fsync, ...gzip });
+  },
 });

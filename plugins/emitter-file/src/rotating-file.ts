@@ -1,6 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { errorCode } from "@trawler/plugin-api";
+import { type Compression, exists, mend } from "./compression.ts";
 
 export interface RotationOptions {
   readonly path: string;
@@ -8,6 +9,8 @@ export interface RotationOptions {
   readonly maxSize: number;
   /** Old files kept beside the current one: `path.1` is the newest. */
   readonly maxFiles: number;
+  /** Compresses old files to `path.1.gz` and so on; absent = they stay as they are. */
+  readonly compression?: Compression;
 }
 
 const { O_RDWR, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
@@ -34,6 +37,10 @@ export class RotatingFile {
   /** Opens (and creates) the file; refuses what is not a regular file. */
   async open(): Promise<void> {
     await this.#file();
+    const { path, maxFiles, compression } = this.#options;
+    if (compression === undefined) return;
+    for (let index = 1; index <= maxFiles; index++) await mend(`${path}.${index}`);
+    if (await exists(`${path}.1`)) compression.start(`${path}.1`);
   }
 
   /** Bytes that fit before a new file is started. */
@@ -59,6 +66,7 @@ export class RotatingFile {
     }
   }
 
+  /** Closes the file; a later append opens it again. */
   async close(): Promise<void> {
     const handle = this.#current?.handle;
     this.#current = null;
@@ -95,12 +103,19 @@ export class RotatingFile {
   }
 
   async #rotate(): Promise<void> {
-    const { path, maxFiles } = this.#options;
+    const { path, maxFiles, compression } = this.#options;
     await this.close();
     if (maxFiles === 0) return rm(path, { force: true });
-    await rm(`${path}.${maxFiles}`, { force: true });
-    for (let index = maxFiles - 1; index >= 1; index--) await renameIfThere(`${path}.${index}`, `${path}.${index + 1}`);
+    await compression?.settled();
+    // Those of before the setting was changed are moved along, too.
+    for (const ending of ["", ".gz"]) {
+      await rm(`${path}.${maxFiles}${ending}`, { force: true });
+      for (let index = maxFiles - 1; index >= 1; index--) {
+        await renameIfThere(`${path}.${index}${ending}`, `${path}.${index + 1}${ending}`);
+      }
+    }
     await renameIfThere(path, `${path}.1`);
+    compression?.start(`${path}.1`);
   }
 }
 
