@@ -11,6 +11,7 @@ export { BUILT_IN_KINDS, type KindName, type KindSpec, kindSpec } from "./collec
 export type { LagObserver } from "./collector/lag.ts";
 export type { KindStatus, ReflectorTuning } from "./collector/reader.ts";
 export type { RefreshTarget } from "./collector/refresh.ts";
+export { type StoredSkew, storedSkew } from "./collector/skew.ts";
 export type * from "./events.ts";
 export { createFramesReader, type FramesReader } from "./frames/consume.ts";
 export { type Lead, type LeaseOptions, leadByLease } from "./lease/lead.ts";

@@ -4,7 +4,7 @@ import { createApiClient, tokenTarget } from "@trawler/kube";
 import { fakeStatus } from "@trawler/testkit";
 import { describe, expect, test } from "vitest";
 import { createKindReader } from "../src/collector/reader.ts";
-import { type InventoryEvent, kindSpec, STORE_FILE } from "../src/index.ts";
+import { type InventoryEvent, kindSpec, STORE_FILE, storedSkew } from "../src/index.ts";
 import { bench, known, lists, PODS, pod, until, watches } from "./collector-harness.ts";
 import { object, sqliteLedger } from "./harness.ts";
 
@@ -247,6 +247,19 @@ describe("the server's answers", () => {
 });
 
 describe("clocks", () => {
+  test("B43: the skew against the server is measured by its answers, and kept beside the queue", async () => {
+    await using world = await bench();
+    expect(await storedSkew(world.folder.path)).toBeNull();
+    const first = await world.start();
+    await until("an answer", () => first.collector.status().clockSkew !== null);
+    await first.stop();
+    const second = await world.start();
+    await until("an answer", () => second.collector.status().clockSkew !== null);
+    await second.stop();
+    const { milliseconds = Number.NaN, uncertainty = 0 } = (await storedSkew(world.folder.path)) ?? {};
+    expect(Math.abs(milliseconds)).toBeLessThanOrEqual(uncertainty);
+  });
+
   test("row 18, B43, B44: a wall clock that jumps by an hour, and times of the server from next year, decide nothing", async () => {
     await using world = await bench();
     let skew = 0;

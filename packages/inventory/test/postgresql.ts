@@ -9,6 +9,7 @@ const DEBIAN = "/usr/lib/postgresql";
 /** Who the server runs as where we are root, which it refuses. */
 const NOBODY = 65_534;
 const PASSWORD = "s3cret-of-the-store";
+const APT = "/usr/bin/apt-get";
 const policy = "/usr/sbin/policy-rc.d";
 
 /** A real server of our own on loopback. */
@@ -25,7 +26,7 @@ export interface PostgresqlServer {
 /** Why there can be no server here; null where there can. */
 export function postgresqlUnsupported(): string | null {
   if (binaries() !== null) return null;
-  const canInstall = process.getuid?.() === 0 && existsSync("/usr/bin/apt-get");
+  const canInstall = process.getuid?.() === 0 && existsSync(APT);
   return canInstall ? null : "no PostgreSQL server is installed, and only root on Debian can install one";
 }
 
@@ -104,10 +105,8 @@ function install(): string {
   const own = !existsSync(policy);
   if (own) writeFileSync(policy, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
   try {
-    check(spawnSync("apt-get", ["update", ...lock], { env, encoding: "utf8" }));
-    check(
-      spawnSync("apt-get", ["install", "--no-install-recommends", ...lock, "postgresql"], { env, encoding: "utf8" }),
-    );
+    check(spawnSync(APT, ["update", ...lock], { env, encoding: "utf8" }));
+    check(spawnSync(APT, ["install", "--no-install-recommends", ...lock, "postgresql"], { env, encoding: "utf8" }));
   } finally {
     if (own) rmSync(policy, { force: true });
   }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { ApiClient } from "@trawler/kube";
+import type { ApiClient, ClockSkew } from "@trawler/kube";
 import { type Clock, errorMessage, type Logger, TrawlerError } from "@trawler/plugin-api";
 import type { GapEvent, InventoryEvent } from "../events.ts";
 import { openQueue } from "../queue/open.ts";
@@ -15,6 +15,7 @@ import { createLagMeter, type LagObserver } from "./lag.ts";
 import type { Held } from "./object.ts";
 import { createKindReader, type KindReader, type KindStatus, type ReflectorTuning } from "./reader.ts";
 import { type RefreshTarget, readObjectEvent } from "./refresh.ts";
+import { keepSkew } from "./skew.ts";
 
 /** Names of the two files in the state folder; the second is read by others too. */
 const QUEUE_FILE = "queue.db";
@@ -49,6 +50,8 @@ export interface CollectorStatus {
   readonly depth: number;
   /** Seconds that the oldest of them has waited. */
   readonly waiting: number;
+  /** How far the server's clock is from ours; null before its first answer. Nothing is decided by it. */
+  readonly clockSkew: ClockSkew | null;
   /** Null = ready, else why not. */
   readonly unready: string | null;
 }
@@ -93,6 +96,7 @@ export async function openCollector(options: CollectorOptions): Promise<Collecto
   // What an earlier run had received and not applied comes first: only then the store tells where to go on.
   await writer.flush(queue.status().durable);
   const store = stack.use(await openAnyReader(target));
+  stack.use(keepSkew(folder, options.client, clock));
   const own = stack.move();
   const lag = createLagMeter(clock.monotonic, options.lag ?? null);
   writer.onApplied(({ applied }) => lag.applied(applied));
@@ -170,7 +174,9 @@ export async function openCollector(options: CollectorOptions): Promise<Collecto
       const written = writer.status();
       const waiting = lag.waiting();
       const unready = whyUnready(kinds, queued, written, waiting);
-      return { kinds, queue: queued, writer: written, depth: queued.durable - written.applied, waiting, unready };
+      const clockSkew = options.client.clockSkew();
+      const depth = queued.durable - written.applied;
+      return { kinds, queue: queued, writer: written, depth, waiting, clockSkew, unready };
     },
     refresh: async (target, signal) => {
       const found = readers.find(([spec]) => spec.kind.toLowerCase() === target.kind.toLowerCase());

@@ -70,7 +70,7 @@ function answering(settings: PostgresqlSettings, first: Session): Answering {
   });
 }
 
-export function createReader(answer: Answering, cluster: string): StoreReader {
+function createReader(answer: Answering, cluster: string): StoreReader {
   return {
     query: (query) =>
       answer(async (sql) => {
