@@ -1,9 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { InventoryRecord } from "@trawler/inventory";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ago, clean, formatCsv, formatGaps, formatTable } from "../src/commands/inventory-format.ts";
+import { ago, clean, formatCsv, formatGaps, formatSkew, formatTable } from "../src/commands/inventory-format.ts";
 import { queryOf } from "../src/commands/inventory-query.ts";
 import { main } from "../src/main.ts";
 import { PLAIN } from "../src/plan.ts";
@@ -51,6 +52,16 @@ function record(over: Partial<InventoryRecord> = {}): InventoryRecord {
 }
 
 const answer = (...records: InventoryRecord[]) => ({ records, complete: true, gaps: [], next: null });
+
+describe("B43: the clock's skew", () => {
+  test.each([
+    [2_300, 200, "clock: 2.3 s behind the API server's (± 0.2 s)"],
+    [-3_600_000, 505, "clock: 3600.0 s ahead of the API server's (± 0.5 s)"],
+    [120, 505, "clock: that of the API server (± 0.5 s)"],
+  ])("of %i ± %i ms is said so", (milliseconds, uncertainty, text) => {
+    expect(formatSkew({ milliseconds, uncertainty })).toBe(text);
+  });
+});
 
 describe("answers", () => {
   test("a table shows name, state, exit code, node, owner, last figures and how it is known to be gone", () => {
@@ -226,6 +237,32 @@ describe("command line", () => {
     });
     const schema = await trawl("inventory", "query", ...store("store.url=postgresql://u@h/db", "store.schema=pg_x"));
     expect(schema).toMatchObject({ code: 2, err: expect.stringContaining("PostgreSQL's own") });
+  });
+
+  test("B39: a refresh of several objects asks for each once, tells of each, and fails where one could not be read", async () => {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      const { searchParams } = new URL(request.url ?? "/", "http://inventory");
+      const [kind, namespace, name] = ["kind", "namespace", "name"].map((key) => searchParams.get(key));
+      asked.push(`${request.method} ${kind} ${namespace} ${name}`);
+      response.statusCode = name === "gone" ? 502 : 200;
+      response.end(
+        JSON.stringify(name === "gone" ? { message: "the API server has no gone" } : { uid: `uid-${name}` }),
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(join(folder, "inventory.sock"), resolve));
+    const refresh = (...names: string[]) => trawl("inventory", "refresh", ...names, "--set", `state.folder=${folder}`);
+    const some = await refresh("Pod/shop/a", "Pod/shop/gone", "Node/n");
+    expect(some.code).toBe(1);
+    expect(some.out.split("\n").map((line) => line.split(" ")[0])).toEqual(["uid-a", "uid-n", ""]);
+    expect(some.err).toContain("the API server has no gone");
+    expect(asked.sort()).toEqual(["POST Node null n", "POST Pod shop a", "POST Pod shop gone"]);
+    // What cannot be a name is told before anything is asked.
+    expect(await refresh("Pod/shop/a", "Pod")).toMatchObject({ code: 2, out: "" });
+    expect(asked).toHaveLength(3);
+    expect((await refresh(...Array.from({ length: 20 }, (_, index) => `Pod/shop/p${index}`))).code).toBe(0);
+    expect(asked).toHaveLength(23);
+    await new Promise((resolve) => server.close(resolve));
   });
 
   test("a refresh without a collector says so; a purge only counts", async () => {

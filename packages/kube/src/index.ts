@@ -3,6 +3,7 @@ export { type Sleep, sleep } from "./api/deadline.ts";
 export * from "./api/errors.ts";
 export * from "./api/kubeconfig.ts";
 export * from "./api/proxy.ts";
+export type { ClockSkew } from "./api/skew.ts";
 export * from "./api/target.ts";
 export * from "./cgroup-discovery/index.ts";
 export * from "./cri/index.ts";

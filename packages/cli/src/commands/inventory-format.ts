@@ -1,4 +1,5 @@
 import type { Gap, InventoryRecord, QueryAnswer } from "@trawler/inventory";
+import type { ClockSkew } from "@trawler/kube";
 import type { Paint } from "../plan.ts";
 
 /** Columns of a table or of CSV. */
@@ -79,6 +80,16 @@ export function formatGaps(gaps: readonly Gap[], { strong, faint }: Paint): stri
   const notes = Map.groupBy(gaps, ({ note }) => note);
   const foot = [...notes].map(([note, told]) => faint(`${told.map(({ id }) => id).join(", ")}: ${clean(note)}`));
   return `${grid(["ID", "STREAM", "REASON", "FROM", "TO", "LENGTH", "VERSIONS"], rows, strong)}${foot.join("\n")}\n`;
+}
+
+/** `clock: 2.3 s behind the API server's (± 0.2 s)`. */
+export function formatSkew({ milliseconds, uncertainty }: ClockSkew): string {
+  const seconds = (value: number): string => `${(value / 1000).toFixed(1)} s`;
+  const within = Math.abs(milliseconds) <= uncertainty;
+  const far = within
+    ? "that of the API server"
+    : `${seconds(Math.abs(milliseconds))} ${milliseconds > 0 ? "behind" : "ahead of"} the API server's`;
+  return `clock: ${far} (± ${seconds(uncertainty)})`;
 }
 
 export function grid(

@@ -58,6 +58,7 @@ export async function createInventoryMetrics(status: () => CollectorStatus | nul
   const quarantined = counter("quarantined_total", "Events that could not be understood and were set aside.");
   const batches = counter("batches_total", "Batches that the store has committed.");
   const batchTime = gauge("batch_seconds", "Time of the last batch.");
+  const skew = gauge("clock_skew_seconds", "The API server's clock minus ours, by the Date of its answers.");
   const fault = gauge("fault", "1 where nothing becomes durable or visible at present.");
 
   const read = (): void => {
@@ -88,6 +89,7 @@ export async function createInventoryMetrics(status: () => CollectorStatus | nul
     quarantined.inc(writer.quarantined);
     batches.inc(writer.batches);
     batchTime.set(writer.lastBatchMilliseconds / 1000);
+    if (now.clockSkew !== null) skew.set(now.clockSkew.milliseconds / 1000);
     fault.set(queue.fault === null && writer.fault === null ? 0 : 1);
   };
 

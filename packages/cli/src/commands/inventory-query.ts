@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseDuration } from "@trawler/config";
-import { type InventoryQuery, openAnyReader, STORE_FILE, type StoreReader } from "@trawler/inventory";
+import { type InventoryQuery, openAnyReader, STORE_FILE, type StoreReader, storedSkew } from "@trawler/inventory";
 import { isRecord } from "@trawler/kube";
 import { TrawlerError } from "@trawler/plugin-api";
 import { COLOURS, type Paint, PLAIN } from "../plan.ts";
 import type { World } from "../world.ts";
 import type { CommonOptions } from "./common.ts";
-import { ago, clean, formatCsv, formatGaps, formatTable, grid } from "./inventory-format.ts";
+import { ago, clean, formatCsv, formatGaps, formatSkew, formatTable, grid } from "./inventory-format.ts";
 import { type InventorySettings, inventorySettings } from "./inventory-settings.ts";
 import { askCollector } from "./inventory-socket.ts";
 
@@ -126,8 +126,9 @@ export async function inventoryStatus(
   const answer = await askCollector(settings.folder, "GET", "/v1/status");
   const running = answer !== null && isRecord(answer.body) ? answer.body : null;
   const unready = running === null ? "no collector runs here" : running["unready"];
+  const skew = await storedSkew(settings.folder);
   if (options.output === "json") {
-    await world.stdout.write(`${JSON.stringify({ store: stored, collector: running }, null, 2)}\n`);
+    await world.stdout.write(`${JSON.stringify({ store: stored, collector: running, clockSkew: skew }, null, 2)}\n`);
   } else {
     const { strong, faint } = paint(world);
     const ready = unready === null;
@@ -144,6 +145,7 @@ export async function inventoryStatus(
       `${strong(`cluster ${clean(stored.cluster)}`)}: ${ready ? "ready" : `not ready, ${clean(String(unready))}`}`,
       `${stored.live} live, ${stored.deleted} gone, ${stored.gaps} gaps, ${stored.staleIgnored} stale events ignored, ${stored.quarantined} set aside`,
       ...(running === null ? [] : [faint(`${String(running["depth"])} events wait for the store`)]),
+      ...(skew === null ? [] : [faint(formatSkew(skew))]),
       "",
     ];
     await world.stdout.write(
@@ -153,28 +155,54 @@ export async function inventoryStatus(
   return unready === null ? 0 : 1;
 }
 
-/** `trawl inventory refresh KIND/NS/NAME`: the running collector reads the object anew. */
-export async function inventoryRefresh(text: string, options: CommonOptions, world: World): Promise<number> {
-  const parts = text.split("/");
-  const [kind = "", ...names] = parts;
+/** Requests of one refresh that run at once. */
+const AT_ONCE = 8;
+
+/** `trawl inventory refresh KIND/NS/NAME...`: the running collector reads the objects anew. 1 where one could not be. */
+export async function inventoryRefresh(
+  texts: readonly string[],
+  options: CommonOptions,
+  world: World,
+): Promise<number> {
+  const queries = texts.map(refreshQuery);
+  const settings = await inventorySettings(options, world);
+  let code = 0;
+  for (let at = 0; at < queries.length; at += AT_ONCE) {
+    const some = queries.slice(at, at + AT_ONCE);
+    const answers = await Promise.all(
+      some.map((query) => askCollector(settings.folder, "POST", `/v1/refresh?${query}`)),
+    );
+    for (const answer of answers) {
+      if (answer === null) {
+        throw new TrawlerError(
+          "TRAWLER_UNAVAILABLE",
+          `no collector runs with folder ${settings.folder}; start one with trawl inventory run, and ask with the same --config`,
+        );
+      }
+      const body = isRecord(answer.body) ? answer.body : {};
+      // One that failed does not keep the others from being told.
+      if (answer.status !== 200 && texts.length === 1) {
+        throw new TrawlerError("TRAWLER_UNAVAILABLE", String(body["message"]));
+      }
+      if (answer.status !== 200) code = 1;
+      const uid = clean(String(body["uid"]));
+      await (answer.status === 200
+        ? world.stdout.write(`${uid} is up to date: trawl inventory show ${uid}\n`)
+        : world.stderr.write(`${clean(String(body["message"]))}\n`));
+    }
+  }
+  return code;
+}
+
+function refreshQuery(text: string): URLSearchParams {
+  const [kind = "", ...names] = text.split("/");
   const name = names.at(-1) ?? "";
   if (kind === "" || name === "" || names.length > 2) {
     throw usage(`${text}: write KIND/NAMESPACE/NAME such as Pod/shop/cart-0, or KIND/NAME`);
   }
-  const settings = await inventorySettings(options, world);
   const query = new URLSearchParams({ kind, name });
   if (names.length === 2) query.set("namespace", names[0] ?? "");
-  const answer = await askCollector(settings.folder, "POST", `/v1/refresh?${query}`);
-  if (answer === null) {
-    throw new TrawlerError(
-      "TRAWLER_UNAVAILABLE",
-      `no collector runs with folder ${settings.folder}; start one with trawl inventory run, and ask with the same --config`,
-    );
-  }
-  const body = isRecord(answer.body) ? answer.body : {};
-  if (answer.status !== 200) throw new TrawlerError("TRAWLER_UNAVAILABLE", String(body["message"]));
-  await world.stdout.write(`${String(body["uid"])} is up to date: trawl inventory show ${String(body["uid"])}\n`);
-  return 0;
+  return query;
 }
 
 /** `trawl inventory purge --dry-run`: what the retention would take away now. */

@@ -90,7 +90,7 @@ export function askCollector(
     readonly body: unknown;
   } | null>();
   const outgoing = request(
-    { socketPath: socketPath(folder), path: target, method, timeout: REFRESH_MILLISECONDS + 5_000 },
+    { socketPath: socketPath(folder), path: target, method, timeout: REFRESH_MILLISECONDS + 5_000, agent: false },
     (response) => {
       let text = "";
       response.setEncoding("utf8");

@@ -101,11 +101,11 @@ export function addInventory(
     .addHelpText("after", examples(["trawl inventory status", "exit code 1 where it is not ready"]))
     .action(async (options: Output<"table" | "json">) => done(await (await query()).inventoryStatus(options, world)));
 
-  common(inventory.command("refresh").description("Have the running collector read one object anew."))
-    .argument("<kind/namespace/name>", "the object; KIND/NAME where its kind has no namespace")
-    .addHelpText("after", examples(["trawl inventory refresh Pod/shop/cart-0", "one GET, no list"]))
-    .action(async (name: string, options: CommonOptions) =>
-      done(await (await query()).inventoryRefresh(name, options, world)),
+  common(inventory.command("refresh").description("Have the running collector read objects anew."))
+    .argument("<kind/namespace/name...>", "the objects; KIND/NAME where a kind has no namespace")
+    .addHelpText("after", examples(["trawl inventory refresh Pod/shop/cart-0 Node/node-a", "one GET each, no list"]))
+    .action(async (names: readonly string[], options: CommonOptions) =>
+      done(await (await query()).inventoryRefresh(names, options, world)),
     );
 
   common(inventory.command("role").description("The role that following these kinds takes, as manifests."))

@@ -6,6 +6,7 @@ import { errorCode, errorMessage, TrawlerError } from "@trawler/plugin-api";
 import { type Deadline, deadline } from "./deadline.ts";
 import { apiStatus, statusError } from "./errors.ts";
 import { type Environment, proxyFor } from "./proxy.ts";
+import { type ClockSkew, createSkewMeter } from "./skew.ts";
 import type { ApiTarget, Credentials } from "./target.ts";
 
 export interface ApiRequest {
@@ -50,6 +51,8 @@ export interface ApiStream extends Disposable {
  */
 export interface ApiClient extends Disposable {
   readonly target: ApiTarget;
+  /** How far the server's clock is from ours, by the `Date` of its answers; null before the first. Nothing is decided by it. */
+  clockSkew(): ClockSkew | null;
   /** The parsed JSON of one request, a GET unless it says otherwise. A conflict is an ApiError with status 409. */
   get(request: ApiRequest): Promise<unknown>;
   /** One GET whose answer is read piece by piece; disposing it ends its connection. */
@@ -68,6 +71,8 @@ export interface ApiClientOptions {
   readonly userAgent?: string;
   /** Connections that are kept open between requests. Default 1. */
   readonly keptConnections?: number;
+  /** Wall clock, milliseconds; for the skew only. Default the machine's. */
+  readonly now?: () => number;
 }
 
 const DEFAULT_TIMEOUT = 30_000;
@@ -81,6 +86,9 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   const { target } = options;
   const proxy = proxyFor(target.server, options.environment ?? {});
   const agents = agentPool(target.server, proxy, options.keptConnections ?? 1);
+
+  const skew = createSkewMeter();
+  const now = options.now ?? Date.now;
 
   const authorized = async (request: ApiRequest, fresh: boolean, signal: AbortSignal): Promise<IncomingMessage> =>
     send(request, await unlessAborted(target.credentials(fresh), signal), signal);
@@ -120,8 +128,12 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
         headers["content-length"] = String(Buffer.byteLength(body));
       }
       const method = request.method ?? "GET";
+      const sentAt = now();
       const outgoing = call(url, { method, agent: agents.get(credentials), headers, signal });
-      outgoing.on("response", resolve);
+      outgoing.on("response", (response) => {
+        skew.observe(response.headers.date, sentAt, now());
+        resolve(response);
+      });
       outgoing.on("error", reject);
       outgoing.end(body);
     });
@@ -136,6 +148,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
 
   return {
     target,
+    clockSkew: skew.estimate,
     get: async (request) => {
       using limit = deadline(request.timeout ?? DEFAULT_TIMEOUT, request.signal);
       try {
