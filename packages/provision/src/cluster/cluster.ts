@@ -14,6 +14,8 @@ export interface Selection {
 type DiscoveredType = ReturnType<typeof parseResourceList>[number];
 type Request = Omit<ApiCall, "what">;
 const READ = { method: "GET" } as const;
+/** Of what was made its metadata are enough: the rest we have sent. A server that cannot leave it out sends it all. */
+const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
 /** What provisioning asks of an API server. No method throws: what went wrong is part of the outcome. */
 export class Cluster {
@@ -69,12 +71,14 @@ export class Cluster {
     return types;
   }
 
+  /** The object of the outcome may be its metadata alone. */
   create(type: ResourceType, namespace: string | null, body: JsonMap, dryRun = false): Promise<Outcome> {
     return this.#call(`create ${type.kind}`, {
       method: "POST",
       path: collection(type, namespace),
       query: { fieldValidation: "Strict", ...(dryRun ? { dryRun: "All" } : {}) },
       body: JSON.stringify(body),
+      accept: METADATA,
     });
   }
 
