@@ -214,6 +214,22 @@ export function queryContract(open: OpenLedger): void {
     expect((await book.store.changes(0, 1)).map(({ record }) => record.uid)).toEqual(["u2"]);
   });
 
+  test("B6: what is beyond the count goes, the oldest first, in steps", async () => {
+    await using book = await open();
+    const names = Array.from({ length: 12 }, (_, index) => `u${index}`);
+    await book.apply(...names.map((name, index) => object("added", name, index + 1)));
+    await book.apply(...names.slice(0, 10).map((name, index) => object("deleted", name, index + 20)));
+    // One that lives again, by the word of the server.
+    await book.apply(absent("u10", 40, T, T + 1), object("modified", "u10", 41));
+    const keep = { days: 36_500, rows: 4 };
+    expect(await book.store.purgeable(keep, T)).toBe(6);
+    expect(await book.store.purge(keep, T, 4)).toBe(4);
+    expect(await book.store.purge(keep, T, 4)).toBe(2);
+    expect(await book.store.purge(keep, T, 4)).toBe(0);
+    expect((await book.store.query({ deleted: true })).records.map(({ uid }) => uid)).toEqual(["u9", "u8", "u7", "u6"]);
+    expect(await book.store.status()).toMatchObject({ live: 2, deleted: 4 });
+  });
+
   describe("B51: a consumer with a cursor", () => {
     const year = { days: 365, rows: 1_000_000 };
 

@@ -136,9 +136,11 @@ async function applyInside(sql: Sql, store: Columns, batch: Batch): Promise<Appl
     return counts[name];
   };
   const numbers: Numbers = { change: next("change"), record: next("record") };
-  const tally: Tally = { changed: 0, staleIgnored: 0, quarantined: 0 };
+  const tally = { changed: 0, staleIgnored: 0, quarantined: 0 };
+  let ended = 0;
   for (let at = 0; at < events.length; at += PART) {
-    const told = await applyPart(sql, events.slice(at, at + PART), numbers);
+    const { tally: told, ended: more } = await applyPart(sql, events.slice(at, at + PART), numbers);
+    ended += more;
     tally.changed += told.changed;
     tally.staleIgnored += told.staleIgnored;
     tally.quarantined += told.quarantined;
@@ -147,20 +149,24 @@ async function applyInside(sql: Sql, store: Columns, batch: Batch): Promise<Appl
     batch.queue,
     last,
   ]);
-  await sql("UPDATE store SET change = $1, record = $2, stale = stale + $3, quarantined = quarantined + $4", [
-    counts.change,
-    counts.record,
-    tally.staleIgnored,
-    tally.quarantined,
-  ]);
+  await sql(
+    "UPDATE store SET change = $1, record = $2, stale = stale + $3, quarantined = quarantined + $4, ended = ended + $5",
+    [counts.change, counts.record, tally.staleIgnored, tally.quarantined, ended],
+  );
   return { sequence: last, ...tally };
+}
+
+interface Folded {
+  readonly tally: Tally;
+  /** By how many there are more records of what is gone. */
+  readonly ended: number;
 }
 
 /**
  * Folds without waiting, by what has been read. Where the fold asked for more, and there is more, it is done again:
  * that is rare, as few new objects have a live namesake.
  */
-async function applyPart(sql: Sql, part: readonly QueuedEvent[], numbers: Numbers): Promise<Tally> {
+async function applyPart(sql: Sql, part: readonly QueuedEvent[], numbers: Numbers): Promise<Folded> {
   const loaded = await loadFor(sql, part);
   const loadedSide = await loadSide(sql, part);
   for (let fold = 1; ; fold += 1) {
@@ -169,12 +175,12 @@ async function applyPart(sql: Sql, part: readonly QueuedEvent[], numbers: Number
     const side = createSide(loadedSide);
     applyEvents(part, { ...working, write: unused }, { ...side, write: unused }, tally);
     if ((await loadMissing(sql, loaded, working.missing)) && fold < FOLDS) continue;
-    await working.write(sql, numbers, (state, error) => {
+    const ended = await working.write(sql, numbers, (state, error) => {
       tally.quarantined += 1;
       side.quarantine(lastOf(part, state.uid), `cannot be written: ${errorMessage(error)}`);
     });
     await side.write(sql);
-    return tally;
+    return { tally, ended };
   }
 }
 

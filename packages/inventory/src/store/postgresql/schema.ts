@@ -16,7 +16,7 @@ CREATE TABLE IF NOT EXISTS store (
   one boolean PRIMARY KEY DEFAULT true CHECK (one), format integer NOT NULL, cluster text NOT NULL,
   identity text NOT NULL, token bigint NOT NULL DEFAULT 0, writer text NOT NULL DEFAULT '',
   change bigint NOT NULL DEFAULT 0, record bigint NOT NULL DEFAULT 0, stale bigint NOT NULL DEFAULT 0,
-  quarantined bigint NOT NULL DEFAULT 0, forgotten bigint NOT NULL DEFAULT 0);
+  quarantined bigint NOT NULL DEFAULT 0, ended bigint NOT NULL DEFAULT 0, forgotten bigint NOT NULL DEFAULT 0);
 CREATE TABLE IF NOT EXISTS applied (queue text PRIMARY KEY, sequence bigint NOT NULL);
 CREATE TABLE IF NOT EXISTS positions (
   stream text PRIMARY KEY, version text NOT NULL, epoch integer NOT NULL, received bigint NOT NULL);

@@ -46,6 +46,8 @@ interface Held {
   state: RecordState;
   object?: Uint8Array;
   dirty: boolean;
+  /** As it is stored. */
+  readonly ended: boolean;
 }
 
 /** Reads the records of a part's events, and the nodes of those that a list lacks. */
@@ -128,8 +130,11 @@ async function loadRecords(sql: Sql, loaded: Loaded, wanted: readonly (readonly 
 /** The records of one part, in memory. `write` runs when the fold is done. */
 export interface MemoryWorking extends Omit<Working, "write"> {
   readonly missing: Missing;
-  /** `next`: numbers for changes and for new records. `failed` is told of each record that cannot be written. */
-  write(sql: Sql, next: Numbers, failed: (state: RecordState, error: unknown) => void): Promise<void>;
+  /**
+   * `next`: numbers for changes and for new records. `failed` is told of each record that cannot be written. Returns by
+   * how many there are more records of what is gone.
+   */
+  write(sql: Sql, next: Numbers, failed: (state: RecordState, error: unknown) => void): Promise<number>;
 }
 
 export interface Numbers {
@@ -149,7 +154,7 @@ export function createWorking(loaded: Loaded): MemoryWorking {
     const known = current.get(key);
     if (known !== undefined) return known;
     const stored = loaded.records.get(key) ?? null;
-    const found: Held | null = stored && { ...stored, dirty: false };
+    const found: Held | null = stored && { ...stored, dirty: false, ended: stored.state.end !== null };
     current.set(key, found);
     if (found !== null) all.push(found);
     return found;
@@ -162,7 +167,7 @@ export function createWorking(loaded: Loaded): MemoryWorking {
     set: (state, object, fresh = false) => {
       let place = held(state.kind, state.uid);
       if (place === null || fresh) {
-        place = { id: null, state, dirty: true };
+        place = { id: null, state, dirty: true, ended: false };
         current.set(`${state.kind}/${state.uid}`, place);
         all.push(place);
       }
@@ -195,9 +200,13 @@ export function createWorking(loaded: Loaded): MemoryWorking {
       for (let at = 0; at < rows.length; at += ROWS) {
         await save(sql, rows.slice(at, at + ROWS), (index, error) => {
           const place = changed[at + index];
-          if (place !== undefined) failed(place.state, error);
+          if (place === undefined) return;
+          place.dirty = false;
+          failed(place.state, error);
         });
       }
+      const written = changed.filter(({ dirty }) => dirty);
+      return written.reduce((sum, { state, ended }) => sum + Number(state.end !== null) - Number(ended), 0);
     },
   };
   return working;
