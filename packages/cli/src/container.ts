@@ -20,6 +20,7 @@ import {
   type NodeInfo,
   type Plugin,
   type PluginHost,
+  parseDuration,
   TrawlerError,
 } from "@trawler/plugin-api";
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory, container as root } from "tsyringe";
@@ -152,7 +153,7 @@ function registerPipeline(scope: DependencyContainer, tap: Parts["tap"]): void {
       const started = await Promise.all(
         crawlers.map(async (settings) => {
           const instance = await c.resolve(STARTER)(settings);
-          const { every, refresh, named } = settings;
+          const { every = secondsOf(instance?.plugin.every), refresh, named } = settings;
           return (
             instance && {
               ...instance,
@@ -250,6 +251,12 @@ async function close({ id, instance }: Instance<Plugin, object>, closing: AbortC
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Undefined where there is none. */
+function secondsOf(duration: string | undefined): number | undefined {
+  const milliseconds = parseDuration(duration ?? "");
+  return milliseconds === null ? undefined : milliseconds / 1_000;
 }
 
 function nodeInfo({ node, cluster, host }: Configuration): NodeInfo {

@@ -51,6 +51,8 @@ export interface CrawlerPlugin<
   readonly onChange?: true;
   /** After which time the whole value is due again, such as `1h` (the default); settings may say another. */
   readonly refresh?: string;
+  /** Time between two calls on one target, such as `5m`, for one that is costly each time; settings may say another. */
+  readonly every?: string;
 }
 
 export interface Crawler<

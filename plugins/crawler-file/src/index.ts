@@ -55,6 +55,8 @@ export default defineCrawler({
   scope: "member",
   needs: ["fs", "meta"],
   onChange: true,
+  // A walk of the whole root each time: some 30 µs a file.
+  every: "5m",
   features: {
     file: z.strictObject({
       path: text("As the container sees it; a byte that is no UTF-8 stands as `\\xNN`."),

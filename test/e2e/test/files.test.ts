@@ -51,7 +51,13 @@ onNode("files of a container, by difference", "e2e-files", (namespace) => {
       environment: { include: { namespaces: [namespace] } },
       pipeline: { timeout: "30s" },
       crawlers: {
-        file: { paths: ["/etc", "/srv", "/bin"], exclude: ["/etc/ssl/**"], digest: "sha256", digestPaths: ["/srv/**"] },
+        file: {
+          every: "1s",
+          paths: ["/etc", "/srv", "/bin"],
+          exclude: ["/etc/ssl/**"],
+          digest: "sha256",
+          digestPaths: ["/srv/**"],
+        },
         config: { files: ["/etc/passwd", "/etc/mtab", "/srv/app/*.ini"] },
         disk: {},
         load: {},
