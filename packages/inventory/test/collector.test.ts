@@ -319,7 +319,7 @@ describe("kinds", () => {
     expect(collector.status().unready).toBeNull();
   });
 
-  test("a required kind that is away makes it not ready, by its name", async () => {
+  test("B50: a required kind that is away makes it not ready, by its name", async () => {
     await using world = await bench((api) => api.put(PODS, pod("a")));
     const { collector } = await world.start();
     await until("ready", () => collector.status().unready === null);

@@ -137,7 +137,7 @@ describe("gaps", () => {
     expect(harness.told).toEqual(["+a", "synced"]);
   });
 
-  test("C13: the pauses double up to a cap, and the first three stay below five seconds together", async () => {
+  test("B13, C13: the pauses double up to a cap, and the first three stay below five seconds together", async () => {
     await using harness = await reflect(
       (api) => {
         api.fault = ({ verb }) => (verb === "watch" ? { status: 410 } : undefined);

@@ -24,7 +24,7 @@ export function recordsContract(open: OpenLedger): void {
       });
     });
 
-    test("B2: created and deleted inside one batch leaves one record with its final state", async () => {
+    test("B2, B31, B32: created and deleted inside one batch leaves one record with its final state", async () => {
       await using book = await open();
       await book.apply(
         object("added", "u1", 10, { node: null, phase: "Pending" }),
