@@ -4,6 +4,7 @@ import { createApiClient, tokenTarget } from "@trawler/kube";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { newInstance } from "../src/journal/instance.ts";
 import { parseJson } from "../src/json.ts";
+import { TemplateWork } from "../src/serve/template-work.ts";
 import { toYaml } from "../src/yaml.ts";
 import { Serving, TOKEN, templateOf, until, WITH_SECRET } from "./serving.ts";
 
@@ -354,15 +355,13 @@ test("as many templates are read at a time as are allowed; one that takes too lo
   await serving.start({ reading: { threads: 1, waiting: 1, timeout: 1 } });
   const slow = await serving.request("POST", "/v1/plan", create(["a"]));
   expect([slow.status, slow.body["code"]]).toEqual([422, "TRAWLER_LIMIT"]);
-  await serving.stop();
-  await serving.start({ reading: { threads: 1, waiting: 1 } });
-  const answers = await Promise.all(
-    ["a", "b", "c", "d"].map((name) => serving.request("POST", "/v1/plan", create([name]))),
-  );
-  const states = answers.map(({ status }) => status);
-  expect(states.filter((status) => status === 200)).toHaveLength(2);
-  expect(states.filter((status) => status === 429)).toHaveLength(2);
-  expect((await serving.request("POST", "/v1/plan", create(["e"]))).status).toBe(200);
+  await using work = new TemplateWork({ threads: 1, waiting: 1 });
+  const text = templateOf(["a"]);
+  const read = () => work.run("list", [{ file: "a.json", text }]);
+  const [first, second, third] = await Promise.allSettled([read(), read(), read()]);
+  expect([first.status, second.status]).toEqual(["fulfilled", "fulfilled"]);
+  expect(third).toMatchObject({ status: "rejected", reason: { status: 429, body: { code: "TRAWLER_LIMIT" } } });
+  expect(await read()).toMatchObject([{ name: "shop", objects: 1 }]);
 });
 
 test("a body of very many values is refused before it is read", async () => {
