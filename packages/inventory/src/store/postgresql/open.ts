@@ -8,13 +8,15 @@ import type { Applied, Batch, Retention, Store } from "../store.ts";
 import { purgeStep } from "./purge.ts";
 import { openPostgresqlReader } from "./reader.ts";
 import { prepareSchema } from "./schema.ts";
-import { type Columns, connect, type Session, type Sql } from "./session.ts";
+import { type Columns, connect, IDLE_MILLISECONDS, type Session, type Sql, stateOf } from "./session.ts";
 import type { PostgresqlSettings } from "./settings.ts";
 import { createSide, loadSide } from "./side.ts";
 import { createWorking, loadFor, loadMissing, type Numbers } from "./working.ts";
 
 /** Folds of one part until all that it asks for has been read: each reads more, and one event asks for little. */
 const FOLDS = 20;
+/** SQLSTATE of a lock that was not had in time. */
+const LOCK_NOT_AVAILABLE = "55P03";
 
 /**
  * Opens, or makes, the store of a cluster in one schema, and takes the right to write: all writers with a lower token,
@@ -79,10 +81,12 @@ export async function openPostgresqlStore(
   session = await open();
   try {
     await prepareSchema(session, settings.schema, cluster);
-    const taken = await transaction(async (sql, store) => {
-      const highest = numberOf(store["token"]);
-      return (await raise(sql, store, token)) ? null : highest;
-    });
+    const take = () =>
+      transaction(async (sql, store) => {
+        const highest = numberOf(store["token"]);
+        return (await raise(sql, store, token)) ? null : highest;
+      });
+    const taken = await whenUnlocked(take);
     if (taken !== null) {
       throw new TrawlerError("TRAWLER_BUSY", `another writer has taken over (token ${taken}, ours ${token})`);
     }
@@ -109,6 +113,18 @@ export async function openPostgresqlStore(
   } catch (error) {
     await session?.[Symbol.asyncDispose]();
     throw error;
+  }
+}
+
+/** A predecessor that was paused within its batch holds the row until PostgreSQL ends its connection. */
+async function whenUnlocked<T>(take: () => Promise<T>): Promise<T> {
+  const until = performance.now() + 2 * IDLE_MILLISECONDS;
+  for (;;) {
+    try {
+      return await take();
+    } catch (error) {
+      if (stateOf(error) !== LOCK_NOT_AVAILABLE || performance.now() > until) throw error;
+    }
   }
 }
 

@@ -21,6 +21,8 @@ const CONNECT_MILLISECONDS = 5_000;
 const STATEMENT_MILLISECONDS = 30_000;
 const ANSWER_MILLISECONDS = 35_000;
 const LOCK_MILLISECONDS = 5_000;
+/** Of a writer that was paused within a transaction, and holds off its successor. */
+export const IDLE_MILLISECONDS = 15_000;
 const CLOSE_MILLISECONDS = 2_000;
 const INT8 = 20;
 
@@ -119,7 +121,7 @@ async function prepare(sql: Sql, schema: string): Promise<void> {
   const lines = [
     `SET statement_timeout = ${STATEMENT_MILLISECONDS}`,
     `SET lock_timeout = ${LOCK_MILLISECONDS}`,
-    `SET idle_in_transaction_session_timeout = ${STATEMENT_MILLISECONDS}`,
+    `SET idle_in_transaction_session_timeout = ${IDLE_MILLISECONDS}`,
     "SET client_encoding = 'UTF8'",
     // A statement of ours is short: compiling it takes longer than running it.
     "SET jit = off",
