@@ -26,6 +26,7 @@ class Server {
     return {
       target: { server: new URL("http://127.0.0.1"), origin: "test", credentials: refuse },
       get: async (request) => this.#answer(request),
+      clockSkew: () => null,
       call: refuse,
       stream: refuse,
       [Symbol.dispose]: () => {},
