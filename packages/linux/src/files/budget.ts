@@ -13,6 +13,8 @@ export class Budget {
   readonly #limit: number;
   #spent = 0;
   #since: number = performance.now();
+  /** When others had their turn last; a consumer that takes batches quickly is no turn. */
+  #turned: number = this.#since;
 
   /** `limit` in milliseconds. */
   constructor(path: string, closed: AbortSignal, limit: number, signal: AbortSignal | undefined) {
@@ -25,12 +27,12 @@ export class Budget {
 
   /** Call between steps: throws when the call must end, and lets others run when its slice is used up. */
   async turn(): Promise<void> {
-    const now = performance.now();
-    if (now - this.#since < SLICE) return;
+    if (performance.now() - this.#turned < SLICE) return;
     this.pause();
     this.check();
     await setImmediate();
     this.resume();
+    this.#turned = this.#since;
     this.check();
   }
 
