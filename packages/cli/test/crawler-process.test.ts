@@ -33,9 +33,10 @@ async function crawl(crawler: IsolatedCrawler, signal = new AbortController().si
     unchanged: () => false,
     problem: () => undefined,
   };
-  return Array.fromAsync(
-    crawler.crawl({ fs: folderFs(root), meta: { workload: fakeWorkload(), container: null } }, context),
-  );
+  const features: Feature[] = [];
+  const access = { fs: folderFs(root), meta: { workload: fakeWorkload(), container: null } };
+  for await (const feature of crawler.crawl(access, context)) features.push(feature);
+  return features;
 }
 
 test("crawlers share one process, which has neither environment nor descriptors nor rights of the agent", async () => {

@@ -1,5 +1,5 @@
 import { CrawlerProcess, IsolatedCrawler } from "@trawler/engine";
-import type { CrawlContext } from "@trawler/plugin-api";
+import type { CrawlContext, Feature } from "@trawler/plugin-api";
 import { fakeClock, fakeHost, silentLog } from "@trawler/testkit";
 import { expect, test } from "vitest";
 
@@ -23,7 +23,13 @@ async function crawl(crawler: IsolatedCrawler, milliseconds = 30_000): Promise<u
     unchanged: () => false,
     problem: () => undefined,
   };
-  return Array.fromAsync(crawler.crawl({}, context)).catch((error: unknown) => error);
+  const features: Feature[] = [];
+  try {
+    for await (const feature of crawler.crawl({}, context)) features.push(feature);
+    return features;
+  } catch (error) {
+    return error;
+  }
 }
 
 test.each(["spins", "leaks"])(
