@@ -45,8 +45,10 @@ test("crawlers share one process, which has neither environment nor descriptors 
   await using packages = await start(shared, "package", { max: 10 });
   await using gems = await start(shared, "ruby-package", { paths: [], usualPaths: true, max: 10 });
   delete process.env["TRAWLER_TEST_SECRET"];
-  const names = (await crawl(packages)).map(({ type, value }) => `${type} ${String(value["name"] ?? value["format"])}`);
-  expect(names).toEqual(["packageDatabase apk-installed", "package musl"]);
+  expect(await crawl(packages)).toMatchObject([
+    { type: "packageDatabase", value: { format: "apk-installed" } },
+    { type: "package", value: { name: "musl" } },
+  ]);
   expect(await crawl(gems)).toEqual([]);
 
   const proc = `/proc/${shared.pid}`;
