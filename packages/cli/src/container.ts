@@ -20,7 +20,6 @@ import {
   type NodeInfo,
   type Plugin,
   type PluginHost,
-  parseDuration,
   TrawlerError,
 } from "@trawler/plugin-api";
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory, container as root } from "tsyringe";
@@ -153,7 +152,7 @@ function registerPipeline(scope: DependencyContainer, tap: Parts["tap"]): void {
       const started = await Promise.all(
         crawlers.map(async (settings) => {
           const instance = await c.resolve(STARTER)(settings);
-          const { every = secondsOf(instance?.plugin.every), refresh, named } = settings;
+          const { every, refresh, named } = settings;
           return (
             instance && {
               ...instance,
@@ -251,12 +250,6 @@ async function close({ id, instance }: Instance<Plugin, object>, closing: AbortC
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Undefined where there is none. */
-function secondsOf(duration: string | undefined): number | undefined {
-  const milliseconds = parseDuration(duration ?? "");
-  return milliseconds === null ? undefined : milliseconds / 1_000;
 }
 
 function nodeInfo({ node, cluster, host }: Configuration): NodeInfo {

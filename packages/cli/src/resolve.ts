@@ -9,6 +9,7 @@ import {
   type Plugin,
   type PluginHost,
   type PluginKind,
+  parseDuration,
   TrawlerError,
 } from "@trawler/plugin-api";
 import type { PluginCatalogue } from "./catalogue.ts";
@@ -110,8 +111,14 @@ async function resolveOne(
         .join("\n"),
     );
   }
-  const placed = crawlers.map((one) => isolate(one, catalogue.module("crawler", one.plugin.name), files));
+  const placed = crawlers.map((one) => isolate(paced(one), catalogue.module("crawler", one.plugin.name), files));
   return { ...settings, environment, mode, crawlers: placed, emitters, detections, left };
+}
+
+/** A crawler that is costly each time has a pace of its own where the settings say none. */
+function paced(settings: PluginSettings<CrawlerPlugin>): PluginSettings<CrawlerPlugin> {
+  const usual = parseDuration(settings.plugin.every ?? "");
+  return settings.every !== undefined || usual === null ? settings : { ...settings, every: usual / 1000 };
 }
 
 async function chooseEnvironment(

@@ -188,6 +188,17 @@ describe("looking without running", () => {
     expect(code).toBe(0);
   });
 
+  test.each([
+    ["", 300],
+    ["30s", 30],
+  ])("a crawler that is costly has a pace of its own, unless the settings say another (%j)", async (every, seconds) => {
+    const file = every === "" ? [] : ["--set", `pipelines.default.crawlers.file.every=${every}`];
+    const named = ["--set", "pipelines.default.crawlers.file.maxFiles=10", ...file];
+    const { stdout, stderr } = await runMain(["check", "--set", "pipelines.default.environment.host=", ...named]);
+    expect(stderr).toBe("");
+    expect(stdout).toContain(`file (every ${seconds} s)`);
+  });
+
   test("plugins --json lists each built-in plugin", async () => {
     const { code, stdout } = await runMain(["plugins", "--json"]);
     const plugins: { kind: string; name: string }[] = JSON.parse(stdout);
