@@ -9,6 +9,9 @@ import type { Gap, InventoryQuery, StreamPosition } from "./store.ts";
 
 type Columns = Readonly<Record<string, unknown>>;
 
+/** Owners above the direct one that an answer names. */
+export const CHAIN = 4;
+
 /** Rows as records; `chain` completes the owners above the direct one. */
 export function presentRows(
   rows: readonly Row[],

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { InventoryRecord, RecordDetail, RecordOwner } from "../record.ts";
 import { numberOf, openForReading, textOf } from "../sqlite.ts";
-import { asGap, asPosition, isComplete, joinFigures, presentRows } from "./answers.ts";
+import { asGap, asPosition, CHAIN, isComplete, joinFigures, presentRows } from "./answers.ts";
 import { readFeed } from "./feed.ts";
 import { prepareLoading } from "./objects.ts";
 import { countPurgeable } from "./purge.ts";
@@ -9,9 +9,6 @@ import { changedRows, findRows, type Row, rowsOf } from "./query.ts";
 import { parsePast } from "./rows.ts";
 import { checkSchema, LIVE, readState } from "./schema.ts";
 import type { Change, Gap, SqliteStoreReader } from "./store.ts";
-
-/** Owners above the direct one. */
-const CHAIN = 4;
 
 /** Opens a store's file beside its writer. Errors: TRAWLER_UNAVAILABLE, TRAWLER_REFUSED. */
 export function openStoreReader(file: string): SqliteStoreReader {

@@ -7,6 +7,17 @@ const FORMAT = "2";
 /** `ended` of what exists: later than any time. */
 export const LIVE = 9_007_199_254_740_991;
 
+/** How records are searched, whatever the data base. */
+export const RECORD_INDEXES: string = `CREATE UNIQUE INDEX IF NOT EXISTS records_uid ON records (uid, kind, epoch);
+CREATE INDEX IF NOT EXISTS records_node ON records (node, ended, started);
+CREATE INDEX IF NOT EXISTS records_namespace ON records (namespace, ended, started);
+CREATE INDEX IF NOT EXISTS records_ended ON records (ended, started);
+CREATE INDEX IF NOT EXISTS records_live ON records (kind, name, namespace) WHERE ended = ${LIVE};
+CREATE INDEX IF NOT EXISTS records_owner ON records (owner_uid) WHERE owner_uid IS NOT NULL;
+CREATE INDEX IF NOT EXISTS records_owner_name ON records (owner_name) WHERE owner_name IS NOT NULL;
+CREATE INDEX IF NOT EXISTS records_changed ON records (changed);
+`;
+
 /**
  * `records` is narrow, for searching: what a query shows stands in `body`. `details` holds what only `show` needs.
  * Objects stand in `blocks`, several packed together; those above 64 KiB stand once in `payloads`, by digest. Times are milliseconds of our wall clock.
@@ -20,15 +31,7 @@ CREATE TABLE IF NOT EXISTS records (
   id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, uid TEXT NOT NULL, epoch INTEGER NOT NULL,
   namespace TEXT, name TEXT NOT NULL, node TEXT, owner_kind TEXT, owner_name TEXT, owner_uid TEXT,
   started INTEGER NOT NULL, ended INTEGER NOT NULL, changed INTEGER NOT NULL, body TEXT NOT NULL) STRICT;
-CREATE UNIQUE INDEX IF NOT EXISTS records_uid ON records (uid, kind, epoch);
-CREATE INDEX IF NOT EXISTS records_node ON records (node, ended, started);
-CREATE INDEX IF NOT EXISTS records_namespace ON records (namespace, ended, started);
-CREATE INDEX IF NOT EXISTS records_ended ON records (ended, started);
-CREATE INDEX IF NOT EXISTS records_live ON records (kind, name, namespace) WHERE ended = ${LIVE};
-CREATE INDEX IF NOT EXISTS records_owner ON records (owner_uid) WHERE owner_uid IS NOT NULL;
-CREATE INDEX IF NOT EXISTS records_owner_name ON records (owner_name) WHERE owner_name IS NOT NULL;
-CREATE INDEX IF NOT EXISTS records_changed ON records (changed);
-CREATE TABLE IF NOT EXISTS details (
+${RECORD_INDEXES}CREATE TABLE IF NOT EXISTS details (
   record INTEGER PRIMARY KEY, past TEXT NOT NULL, block INTEGER, place INTEGER, digest TEXT) STRICT;
 CREATE INDEX IF NOT EXISTS details_block ON details (block) WHERE block IS NOT NULL;
 CREATE INDEX IF NOT EXISTS details_digest ON details (digest) WHERE digest IS NOT NULL;

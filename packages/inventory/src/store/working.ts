@@ -2,31 +2,15 @@ import type { DatabaseSync } from "node:sqlite";
 import type { RecordState } from "../fold/state.ts";
 import { numberOf, textOf } from "../sqlite.ts";
 import { createArena } from "./arena.ts";
+import { createMemory, type Held, type RecordSource, type Records } from "./memory.ts";
 import { type Objects, prepareObjects } from "./objects.ts";
 import { bodyOf, lifetime, parseBody, parsePast, pastOf } from "./rows.ts";
 import { LIVE } from "./schema.ts";
 
-interface Held {
-  /** Row id; null while it is new. */
-  id: number | null;
-  state: RecordState;
-  /** The latest object, kept packed with the record; undefined = as it was. */
-  object?: Uint8Array;
-  dirty: boolean;
-}
-
 /** The records that one batch touches: read once, changed in memory in the order of the events, written once. */
-export interface Working {
+export interface Working extends Records {
   /** A text as the bytes of an object, which are good for this batch. */
   encode(text: string): Uint8Array;
-  /** The latest record of a UID, or null. */
-  get(kind: string, uid: string): RecordState | null;
-  /** Sets it; `fresh` begins another record of the same UID. */
-  set(state: RecordState, object?: Uint8Array, fresh?: boolean): void;
-  /** Live records under a name. */
-  named(kind: string, namespace: string | null, name: string): readonly RecordState[];
-  /** Whether a node's record has ended, and no other of that name lives. */
-  isNodeGone(name: string): boolean;
   /** Writes what has changed; `failed` is told of each record that cannot be written. */
   write(failed: (state: RecordState, error: unknown) => void): void;
 }
@@ -103,63 +87,26 @@ export function prepareWorking(database: DatabaseSync): WorkingFactory {
     }
   };
 
-  return (nextChange) => {
-    arena.reset();
-    const current = new Map<string, Held | null>();
-    const all: Held[] = [];
-    const names = new Map<string, Set<string>>();
-
-    const held = (kind: string, uid: string): Held | null => {
-      const key = `${kind}/${uid}`;
-      const known = current.get(key);
-      if (known !== undefined) return known;
+  const source: RecordSource = {
+    load: (kind, uid) => {
       const row = load.get(uid, kind);
       const body = textOf(row?.["body"]);
-      if (row === undefined || body === null) {
-        current.set(key, null);
-        return null;
-      }
+      if (row === undefined || body === null) return null;
       const read = parseBody(body);
-      const past = parsePast(textOf(row["past"]), read);
-      const found: Held = { id: numberOf(row["id"]), state: { ...read, ...past }, dirty: false };
-      current.set(key, found);
-      all.push(found);
-      return found;
-    };
+      return { id: numberOf(row["id"]), state: { ...read, ...parsePast(textOf(row["past"]), read) } };
+    },
+    named: (kind, namespace, name) => live.all(kind, name, namespace).map((row) => textOf(row["uid"]) ?? ""),
+    hasNode: (name) => anyNode.get(name) !== undefined,
+  };
 
-    const working: Working = {
+  return (nextChange) => {
+    arena.reset();
+    const memory = createMemory(source);
+    return {
+      ...memory,
       encode: arena.encode,
-      get: (kind, uid) => held(kind, uid)?.state ?? null,
-      set: (state, object, fresh = false) => {
-        let place = held(state.kind, state.uid);
-        if (place === null || fresh) {
-          place = { id: null, state, dirty: true };
-          current.set(`${state.kind}/${state.uid}`, place);
-          all.push(place);
-        }
-        place.state = state;
-        place.dirty = true;
-        if (object !== undefined) place.object = object;
-        const name = nameKey(state.kind, state.namespace, state.name);
-        const uids = names.get(name) ?? new Set();
-        names.set(name, uids.add(state.uid));
-      },
-      named: (kind, namespace, name) => {
-        const uids = new Set(names.get(nameKey(kind, namespace, name)));
-        for (const row of live.all(kind, name, namespace)) uids.add(textOf(row["uid"]) ?? "");
-        return [...uids].flatMap((uid) => {
-          const state = held(kind, uid)?.state;
-          return state !== undefined && state.end === null && state.name === name && state.namespace === namespace
-            ? [state]
-            : [];
-        });
-      },
-      isNodeGone: (name) => {
-        if (working.named("Node", null, name).length > 0) return false;
-        return (names.get(nameKey("Node", null, name))?.size ?? 0) > 0 || anyNode.get(name) !== undefined;
-      },
       write: (failed) => {
-        const changed = all.filter(({ dirty }) => dirty);
+        const changed = memory.changed();
         const ids = changed.map(({ id }) => id);
         database.exec("SAVEPOINT batch");
         try {
@@ -173,12 +120,7 @@ export function prepareWorking(database: DatabaseSync): WorkingFactory {
         database.exec("RELEASE batch");
       },
     };
-    return working;
   };
-}
-
-function nameKey(kind: string, namespace: string | null, name: string): string {
-  return `${kind}/${namespace ?? ""}/${name}`;
 }
 
 /** Result codes of SQLite by which the file, not the record, is at fault: busy, memory, read-only, I/O, corrupt, full, open. */

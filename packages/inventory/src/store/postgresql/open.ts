@@ -8,7 +8,7 @@ import type { Applied, Batch, Retention, Store } from "../store.ts";
 import { purgeStep } from "./purge.ts";
 import { openPostgresqlReader } from "./reader.ts";
 import { prepareSchema } from "./schema.ts";
-import { type Columns, connect, IDLE_MILLISECONDS, type Session, type Sql, stateOf } from "./session.ts";
+import { type Columns, connect, IDLE_MILLISECONDS, keepSession, type Session, type Sql, stateOf } from "./session.ts";
 import type { PostgresqlSettings } from "./settings.ts";
 import { createSide, loadSide } from "./side.ts";
 import { createWorking, loadFor, loadMissing, type Numbers } from "./working.ts";
@@ -29,7 +29,6 @@ export async function openPostgresqlStore(
   token: number,
 ): Promise<Store> {
   const writer = randomUUID();
-  let session: Session | null = null;
 
   const open = async (): Promise<Session> => {
     const made = await connect(settings, "writer");
@@ -42,12 +41,11 @@ export async function openPostgresqlStore(
     }
   };
 
+  const first = await open();
+  const kept = keepSession(first, open);
+
   const transaction = async <T>(run: (sql: Sql, store: Columns) => Promise<T>): Promise<T> => {
-    if (session?.broken() === true) {
-      await session[Symbol.asyncDispose]();
-      session = null;
-    }
-    session ??= await open();
+    const session = await kept.current();
     const { sql } = session;
     await sql("BEGIN");
     try {
@@ -78,9 +76,8 @@ export async function openPostgresqlStore(
     return true;
   };
 
-  session = await open();
   try {
-    await prepareSchema(session, settings.schema, cluster);
+    await prepareSchema(first, settings.schema, cluster);
     const take = () =>
       transaction(async (sql, store) => {
         const highest = numberOf(store["token"]);
@@ -107,11 +104,11 @@ export async function openPostgresqlStore(
         }),
       [Symbol.asyncDispose]: async () => {
         await reader[Symbol.asyncDispose]();
-        await session?.[Symbol.asyncDispose]();
+        await kept[Symbol.asyncDispose]();
       },
     };
   } catch (error) {
-    await session?.[Symbol.asyncDispose]();
+    await kept[Symbol.asyncDispose]();
     throw error;
   }
 }

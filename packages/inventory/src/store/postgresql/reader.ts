@@ -2,19 +2,17 @@ import { TrawlerError } from "@trawler/plugin-api";
 import { unpack } from "../../compress.ts";
 import type { InventoryRecord, RecordOwner } from "../../record.ts";
 import { bytesOf, numberOf, textOf } from "../../sqlite.ts";
-import { asGap, asPosition, isComplete, joinFigures, presentRows } from "../answers.ts";
+import { asGap, asPosition, CHAIN, isComplete, joinFigures, presentRows } from "../answers.ts";
 import { asPurged, feedPlace, mergeFeed } from "../feed.ts";
 import { asRow, MOST, queryText, type Row } from "../query.ts";
 import { parsePast } from "../rows.ts";
 import { LIVE } from "../schema.ts";
 import type { Change, Gap, Retention, StoreReader } from "../store.ts";
 import { checkSchema } from "./schema.ts";
-import { type Columns, connect, type Session, type Sql } from "./session.ts";
+import { type Columns, connect, keepSession, type Session, type Sql } from "./session.ts";
 import type { PostgresqlSettings } from "./settings.ts";
 import { decodeText, encodeText } from "./text.ts";
 
-/** Owners above the direct one. */
-const CHAIN = 4;
 const COLUMNS = "id, body, started, ended, changed, digest";
 const DAY = 86_400_000;
 
@@ -36,17 +34,13 @@ interface Answering extends AsyncDisposable {
 }
 
 function answering(settings: PostgresqlSettings, first: Session): Answering {
-  let session: Session | null = first;
+  const kept = keepSession(first, () => connect(settings, "reader"));
   let last: Promise<unknown> = Promise.resolve();
   let closed = false;
 
   const ask = async <T>(question: (sql: Sql) => Promise<T>): Promise<T> => {
     if (closed) throw new TrawlerError("TRAWLER_GONE", "the store is closed");
-    if (session?.broken() === true) {
-      await session[Symbol.asyncDispose]();
-      session = null;
-    }
-    session ??= await connect(settings, "reader");
+    const session = await kept.current();
     const { sql } = session;
     await sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     try {
@@ -65,7 +59,7 @@ function answering(settings: PostgresqlSettings, first: Session): Answering {
     [Symbol.asyncDispose]: async () => {
       closed = true;
       await last;
-      await session?.[Symbol.asyncDispose]();
+      await kept[Symbol.asyncDispose]();
     },
   });
 }

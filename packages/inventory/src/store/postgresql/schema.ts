@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { TrawlerError } from "@trawler/plugin-api";
 import { numberOf, textOf } from "../../sqlite.ts";
-import { LIVE } from "../schema.ts";
+import { RECORD_INDEXES } from "../schema.ts";
 import { type Session, type Sql, stateOf } from "./session.ts";
 import { decodeText, encodeText } from "./text.ts";
 
 const FORMAT = 1;
 
 /**
- * As of SQLite, but that each record stands in one row: what is long PostgreSQL keeps out of line by itself. `store` is one
- * row: who may write, and the counts that move with each batch.
+ * As of SQLite, but that each record stands in one row: what is long PostgreSQL keeps out of line by itself. `store` is
+ * one row: who may write, and the counts that move with each batch.
  */
 const TABLES = `
 CREATE TABLE IF NOT EXISTS store (
@@ -23,17 +23,10 @@ CREATE TABLE IF NOT EXISTS positions (
 CREATE TABLE IF NOT EXISTS records (
   id bigint PRIMARY KEY, kind text NOT NULL, uid text NOT NULL, epoch integer NOT NULL, namespace text,
   name text NOT NULL, node text, owner_kind text, owner_name text, owner_uid text, version text,
-  started bigint NOT NULL, ended bigint NOT NULL, changed bigint NOT NULL, body text NOT NULL, past text NOT NULL, digest text, object bytea);
+  started bigint NOT NULL, ended bigint NOT NULL, changed bigint NOT NULL, body text NOT NULL, past text NOT NULL,
+  digest text, object bytea);
 ALTER TABLE records ALTER COLUMN object SET STORAGE EXTERNAL;
-CREATE UNIQUE INDEX IF NOT EXISTS records_uid ON records (uid, kind, epoch);
-CREATE INDEX IF NOT EXISTS records_node ON records (node, ended, started);
-CREATE INDEX IF NOT EXISTS records_namespace ON records (namespace, ended, started);
-CREATE INDEX IF NOT EXISTS records_ended ON records (ended, started);
-CREATE INDEX IF NOT EXISTS records_live ON records (kind, name, namespace) WHERE ended = ${LIVE};
-CREATE INDEX IF NOT EXISTS records_owner ON records (owner_uid) WHERE owner_uid IS NOT NULL;
-CREATE INDEX IF NOT EXISTS records_owner_name ON records (owner_name) WHERE owner_name IS NOT NULL;
-CREATE INDEX IF NOT EXISTS records_changed ON records (changed);
-CREATE TABLE IF NOT EXISTS gaps (
+${RECORD_INDEXES}CREATE TABLE IF NOT EXISTS gaps (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, stream text NOT NULL, kind text NOT NULL, reason text NOT NULL,
   began bigint NOT NULL, ended bigint NOT NULL, from_version text, to_version text, note text NOT NULL);
 CREATE TABLE IF NOT EXISTS figures (

@@ -70,6 +70,27 @@ export async function connect(settings: PostgresqlSettings, name: string): Promi
   }
 }
 
+/** A session that is made anew where the one before is broken. */
+export interface KeptSession extends AsyncDisposable {
+  current(): Promise<Session>;
+}
+
+/** Keeps `first`; `open` makes another at the next need. */
+export function keepSession(first: Session, open: () => Promise<Session>): KeptSession {
+  let session: Session | null = first;
+  return {
+    current: async () => {
+      if (session?.broken() === true) {
+        await session[Symbol.asyncDispose]();
+        session = null;
+      }
+      session ??= await open();
+      return session;
+    },
+    [Symbol.asyncDispose]: async () => session?.[Symbol.asyncDispose](),
+  };
+}
+
 async function configOf(
   { passwordFile, tls }: PostgresqlSettings,
   { host, port, database, user, password }: PostgresqlAddress,

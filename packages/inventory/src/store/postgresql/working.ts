@@ -3,6 +3,7 @@ import { pack } from "../../compress.ts";
 import type { QueuedEvent } from "../../events.ts";
 import type { RecordState } from "../../fold/state.ts";
 import { numberOf, textOf } from "../../sqlite.ts";
+import { createMemory, type Held, nameKey, type Stored } from "../memory.ts";
 import { bodyOf, lifetime, parseBody, parsePast, pastOf } from "../rows.ts";
 import { LIVE } from "../schema.ts";
 import type { Working } from "../working.ts";
@@ -13,11 +14,6 @@ import { decodeText, encodeNullable, encodeText } from "./text.ts";
 const OUT_OF_LINE = 64 * 1024;
 /** Records of one statement: 65,535 values are the protocol's limit. */
 const ROWS = 200;
-
-interface Stored {
-  readonly id: number;
-  readonly state: RecordState;
-}
 
 /** What a fold may ask for, as far as it has been read: folding itself waits for nothing. */
 export interface Loaded {
@@ -39,15 +35,6 @@ interface Name {
   readonly kind: string;
   readonly namespace: string | null;
   readonly name: string;
-}
-
-interface Held {
-  id: number | null;
-  state: RecordState;
-  object?: Uint8Array;
-  dirty: boolean;
-  /** As it is stored. */
-  readonly ended: boolean;
 }
 
 /** Reads the records of a part's events, and the nodes of those that a list lacks. */
@@ -145,57 +132,26 @@ export interface Numbers {
 export function createWorking(loaded: Loaded): MemoryWorking {
   const encoder = new TextEncoder();
   const missing: Missing = { names: new Map(), nodes: new Set() };
-  const current = new Map<string, Held | null>();
-  const all: Held[] = [];
-  const names = new Map<string, Set<string>>();
-
-  const held = (kind: string, uid: string): Held | null => {
-    const key = `${kind}/${uid}`;
-    const known = current.get(key);
-    if (known !== undefined) return known;
-    const stored = loaded.records.get(key) ?? null;
-    const found: Held | null = stored && { ...stored, dirty: false, ended: stored.state.end !== null };
-    current.set(key, found);
-    if (found !== null) all.push(found);
-    return found;
-  };
-
-  const working: MemoryWorking = {
-    missing,
-    encode: (text) => encoder.encode(text),
-    get: (kind, uid) => held(kind, uid)?.state ?? null,
-    set: (state, object, fresh = false) => {
-      let place = held(state.kind, state.uid);
-      if (place === null || fresh) {
-        place = { id: null, state, dirty: true, ended: false };
-        current.set(`${state.kind}/${state.uid}`, place);
-        all.push(place);
-      }
-      place.state = state;
-      place.dirty = true;
-      if (object !== undefined) place.object = object;
-      const name = nameKey(state.kind, state.namespace, state.name);
-      names.set(name, (names.get(name) ?? new Set()).add(state.uid));
-    },
+  const memory = createMemory({
+    load: (kind, uid) => loaded.records.get(`${kind}/${uid}`) ?? null,
     named: (kind, namespace, name) => {
       const key = nameKey(kind, namespace, name);
       const stored = loaded.names.get(key);
       if (stored === undefined) missing.names.set(key, { kind, namespace, name });
-      return [...new Set([...(names.get(key) ?? []), ...(stored ?? [])])].flatMap((uid) => {
-        const state = held(kind, uid)?.state;
-        const lives = state !== undefined && state.end === null;
-        return lives && state.name === name && state.namespace === namespace ? [state] : [];
-      });
+      return stored ?? [];
     },
-    isNodeGone: (name) => {
-      if (working.named("Node", null, name).length > 0) return false;
-      if ((names.get(nameKey("Node", null, name))?.size ?? 0) > 0) return true;
+    hasNode: (name) => {
       const stored = loaded.nodes.get(name);
       if (stored === undefined) missing.nodes.add(name);
       return stored === true;
     },
+  });
+  return {
+    ...memory,
+    missing,
+    encode: (text) => encoder.encode(text),
     write: async (sql, next, failed) => {
-      const changed = all.filter(({ dirty }) => dirty);
+      const changed = memory.changed();
       const rows = changed.map((place) => rowOf(place, next));
       for (let at = 0; at < rows.length; at += ROWS) {
         await save(sql, rows.slice(at, at + ROWS), (index, error) => {
@@ -209,7 +165,6 @@ export function createWorking(loaded: Loaded): MemoryWorking {
       return written.reduce((sum, { state, ended }) => sum + Number(state.end !== null) - Number(ended), 0);
     },
   };
-  return working;
 }
 
 /** All at once; where the data is at fault one by one, so that the one that cannot be written is found and left out. */
@@ -282,8 +237,4 @@ function rowOf({ id, state, object }: Held, next: Numbers): readonly Value[] {
     isLarge ? createHash("sha256").update(object).digest("hex") : null,
     object === undefined ? null : pack(object),
   ];
-}
-
-function nameKey(kind: string, namespace: string | null, name: string): string {
-  return `${kind}/${namespace ?? ""}/${name}`;
 }
