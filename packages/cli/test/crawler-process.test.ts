@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CrawlerProcess, IsolatedCrawler } from "@trawler/engine";
-import type { CrawlContext, Feature } from "@trawler/plugin-api";
-import { fakeClock, fakeHost, fakeWorkload, folderFs, silentLog } from "@trawler/testkit";
+import type { Feature } from "@trawler/plugin-api";
+import { fakeClock, fakeCrawlContext, fakeHost, fakeWorkload, folderFs, silentLog } from "@trawler/testkit";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 const entry = new URL("../src/crawler-process.ts", import.meta.url);
@@ -22,17 +22,7 @@ async function start(process: CrawlerProcess, module: string, config: unknown): 
 }
 
 async function crawl(crawler: IsolatedCrawler, signal = new AbortController().signal): Promise<Feature[]> {
-  const context: CrawlContext = {
-    signal,
-    log: silentLog,
-    clock,
-    state: new Map(),
-    asked: "always",
-    annotation: null,
-    fingerprint: null,
-    unchanged: () => false,
-    problem: () => undefined,
-  };
+  const context = fakeCrawlContext({ signal, clock });
   const features: Feature[] = [];
   const access = { fs: folderFs(root), meta: { workload: fakeWorkload(), container: null } };
   for await (const feature of crawler.crawl(access, context)) features.push(feature);

@@ -1,6 +1,6 @@
 import { CrawlerProcess, IsolatedCrawler } from "@trawler/engine";
-import type { CrawlContext, Feature } from "@trawler/plugin-api";
-import { fakeClock, fakeHost, silentLog } from "@trawler/testkit";
+import type { Feature } from "@trawler/plugin-api";
+import { fakeClock, fakeCrawlContext, fakeHost, silentLog } from "@trawler/testkit";
 import { expect, test } from "vitest";
 
 const entry = new URL("./fixtures/misbehaving.ts", import.meta.url);
@@ -12,17 +12,7 @@ function start(shared: CrawlerProcess, module: string): Promise<IsolatedCrawler>
 
 async function crawl(crawler: IsolatedCrawler, milliseconds = 30_000): Promise<unknown> {
   const signal = AbortSignal.timeout(milliseconds);
-  const context: CrawlContext = {
-    signal,
-    log: silentLog,
-    clock,
-    state: new Map(),
-    asked: "always",
-    annotation: null,
-    fingerprint: null,
-    unchanged: () => false,
-    problem: () => undefined,
-  };
+  const context = fakeCrawlContext({ signal, clock });
   const features: Feature[] = [];
   try {
     for await (const feature of crawler.crawl({}, context)) features.push(feature);

@@ -1,5 +1,6 @@
 import type { Access, CrawlContext, CrawlerPlugin, Feature } from "@trawler/plugin-api";
-import { fakeClock, fakeContext, fakeHost } from "./fake-host.ts";
+import { fakeCrawlContext } from "./fake-crawl-context.ts";
+import { fakeHost } from "./fake-host.ts";
 import { fakeWorkload } from "./fake-workload.ts";
 import { hostileAccesses } from "./hostile.ts";
 import { parseSettings } from "./settings.ts";
@@ -30,18 +31,11 @@ export async function crawlAlone(plugin: CrawlerPlugin, options: CrawlAloneOptio
   } as Access;
   const features: Feature[] = [];
   const problems: string[] = [];
-  const fingerprint = context.fingerprint ?? null;
-  const given: CrawlContext = {
-    ...fakeContext(),
-    clock: fakeClock(),
-    state: new Map(),
+  const given = fakeCrawlContext({
     asked: plugin.match ? "match" : "always",
-    annotation: null,
-    fingerprint,
-    unchanged: (text) => text === fingerprint,
     problem: (code, message) => problems.push(`${code} ${message}`),
     ...context,
-  };
+  });
   for await (const feature of instance.crawl(whole, given)) features.push(feature);
   return { features, problems };
 }

@@ -5,7 +5,6 @@ import { type CrawlerInstance, CrawlMemory, collect, Guard, SubjectCrawler, type
 import {
   type Access,
   type Container,
-  type CrawlContext,
   type CrawlerPlugin,
   errorCode,
   type Feature,
@@ -23,7 +22,8 @@ import {
   type NetAnswers,
   type ProcAnswers,
 } from "./fake-access.ts";
-import { fakeClock, fakeContext, fakeHost, silentLog } from "./fake-host.ts";
+import { fakeCrawlContext } from "./fake-crawl-context.ts";
+import { fakeClock, fakeHost, silentLog } from "./fake-host.ts";
 import { fakeContainer, fakeWorkload } from "./fake-workload.ts";
 import { checkFeature, checkSchemas } from "./features.ts";
 import { folderFs } from "./folder-fs.ts";
@@ -225,16 +225,7 @@ async function drain(
   features: Feature[] = [],
 ): Promise<void> {
   const workload = fakeWorkload();
-  const context: CrawlContext = {
-    ...fakeContext(signal),
-    clock: fakeClock(),
-    state: new Map(),
-    asked: plugin.match ? "match" : "always",
-    annotation: null,
-    unchanged: () => false,
-    fingerprint: null,
-    problem() {},
-  };
+  const context = fakeCrawlContext({ signal, asked: plugin.match ? "match" : "always" });
   const meta = { workload, container: workload.containers[0] ?? null };
   for await (const feature of instance.crawl({ ...access, meta }, context)) {
     features.push(feature);

@@ -6,6 +6,7 @@ export * from "./emitter-contract.ts";
 export * from "./environment-contract.ts";
 export * from "./fake-access.ts";
 export * from "./fake-api.ts";
+export * from "./fake-crawl-context.ts";
 export * from "./fake-host.ts";
 export * from "./fake-plugins.ts";
 export * from "./fake-server.ts";
@@ -16,4 +17,5 @@ export { type HostileAccess, hostileAccesses, silentAccess } from "./hostile.ts"
 export * from "./http-receiver.ts";
 export type { World } from "./instances.ts";
 export * from "./mode-contract.ts";
+export { parseSettings } from "./settings.ts";
 export * from "./validate-frame.ts";

@@ -1,5 +1,5 @@
 import { type FileStatus, type FileSystemAccess, type MetaAccess, TrawlerError } from "@trawler/plugin-api";
-import { crawlAlone, fakeClock, fakeHost, fakeWorkload, hostileAccesses } from "@trawler/testkit";
+import { crawlAlone, fakeClock, fakeCrawlContext, fakeHost, fakeWorkload, hostileAccesses } from "@trawler/testkit";
 import { expect, test } from "vitest";
 import { DigestCache } from "../src/digests.ts";
 import file from "../src/index.ts";
@@ -150,19 +150,7 @@ test("P5: two containers are crawled alike by one instance", async () => {
   const fs = files([{ path: "/bla/ble" }]);
   for (let round = 0; round < 2; round++) {
     const keys: string[] = [];
-    const context = { signal: new AbortController().signal, problem() {} };
-    const features = crawler.crawl(
-      { fs, meta: { workload, container: null } },
-      {
-        ...context,
-        ...fakeHost(),
-        state: new Map(),
-        asked: "always",
-        annotation: null,
-        unchanged: () => false,
-        fingerprint: null,
-      },
-    );
+    const features = crawler.crawl({ fs, meta: { workload, container: null } }, fakeCrawlContext());
     for await (const { key } of features) keys.push(key);
     expect(keys).toEqual(["/bla", "/bla/ble"]);
   }

@@ -1,19 +1,9 @@
 import { type Clock, errorCode, type Feature, type FileSystemAccess, TrawlerError } from "@trawler/plugin-api";
-import { fakeClock, fakeContext, fakeHost, silentAccess } from "@trawler/testkit";
+import { fakeClock, fakeCrawlContext, fakeHost, silentAccess } from "@trawler/testkit";
 import { expect, test } from "vitest";
 import os from "../src/index.ts";
 
-const context = (clock: Clock) =>
-  ({
-    ...fakeContext(),
-    clock,
-    state: new Map(),
-    unchanged: () => false,
-    fingerprint: null,
-    asked: "always",
-    annotation: null,
-    problem() {},
-  }) as const;
+const context = (clock: Clock) => fakeCrawlContext({ clock });
 
 async function crawl(readText: FileSystemAccess["readText"]) {
   const crawler = await os.create({}, fakeHost());

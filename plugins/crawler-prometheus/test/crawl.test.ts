@@ -1,5 +1,5 @@
-import type { CrawlContext, Feature } from "@trawler/plugin-api";
-import { fakeClock, fakeContext, fakeHost, fakeWorkload } from "@trawler/testkit";
+import type { Feature } from "@trawler/plugin-api";
+import { fakeCrawlContext, fakeHost, fakeWorkload } from "@trawler/testkit";
 import { expect, test } from "vitest";
 import prometheus from "../src/index.ts";
 import { serving } from "./page.ts";
@@ -19,16 +19,11 @@ async function crawl({
 }) {
   const crawler = await prometheus.create(prometheus.config.parse(config), fakeHost());
   const problems: string[] = [];
-  const context: CrawlContext = {
-    ...fakeContext(),
-    clock: fakeClock(),
-    state: new Map(),
-    unchanged: () => false,
-    fingerprint: null,
+  const context = fakeCrawlContext({
     asked: annotation === null ? "always" : "annotation",
     annotation,
     problem: (code, message) => problems.push(`${code} ${message}`),
-  };
+  });
   const features: Feature[] = [];
   const meta = { workload: fakeWorkload({ annotations }), container: null };
   for await (const feature of crawler.crawl({ net, meta }, context)) features.push(feature as Feature);

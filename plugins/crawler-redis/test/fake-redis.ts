@@ -1,8 +1,7 @@
 import type { Access, CrawlContext, Feature, SocketStatus } from "@trawler/plugin-api";
 import {
-  fakeClock,
   fakeConnect,
-  fakeContext,
+  fakeCrawlContext,
   fakeHost,
   fakeNet,
   fakeProc,
@@ -83,17 +82,11 @@ export async function crawl(scene: Scene): Promise<Seen> {
     net: fakeNet({}, scene.connect ?? fakeConnect(scene.handlers ?? {})),
     meta: { workload, container: workload.containers[0] ?? null },
   };
-  const context: CrawlContext = {
-    ...fakeContext(),
-    clock: fakeClock(),
-    state: new Map(),
-    unchanged: () => false,
-    fingerprint: null,
+  const context = fakeCrawlContext({
     asked: "match",
-    annotation: null,
     problem: (code, message) => problems.push(`${code}: ${message}`),
     ...scene.context,
-  };
+  });
   const features: Feature[] = [];
   for await (const feature of crawler.crawl(access, context)) features.push(feature);
   const value: unknown = features[0]?.value;

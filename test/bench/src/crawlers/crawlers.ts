@@ -2,17 +2,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import type {
-  Access,
-  CrawlContext,
-  CrawlerPlugin,
-  EnvironmentPlugin,
-  ModePlugin,
-  Schema,
-  Workload,
-} from "@trawler/plugin-api";
+import type { Access, CrawlerPlugin, EnvironmentPlugin, ModePlugin, Workload } from "@trawler/plugin-api";
 import { kubectl, redisImage } from "@trawler/testbed";
-import { fakeHost, fakeWorkload, silentLog } from "@trawler/testkit";
+import { fakeCrawlContext, fakeHost, fakeWorkload, parseSettings, silentLog } from "@trawler/testkit";
 import { apply, NAMESPACE } from "../agent/load.ts";
 import { node, waitFor } from "../agent/node.ts";
 import { fixed, median } from "../agent/usage.ts";
@@ -30,12 +22,6 @@ const STRETCH = 50;
 /** A plugin by its package's name; a bench must not depend on each of them. */
 async function load<P>(name: string): Promise<P> {
   return ((await import(`@trawler/${name}`)) as { readonly default: P }).default;
-}
-
-async function parseSettings(schema: Schema, settings: unknown): Promise<unknown> {
-  const result = await schema["~standard"].validate(settings);
-  if (result.issues) throw new Error(result.issues.map(({ message }) => message).join("; "));
-  return result.value;
 }
 
 async function crawlers(): Promise<readonly CrawlerPlugin[]> {
@@ -63,20 +49,17 @@ class Crawled {
 
   async crawl(access: Access, signal: AbortSignal): Promise<number> {
     const before = this.#fingerprint;
-    const context: CrawlContext = {
+    const context = fakeCrawlContext({
       signal,
-      log: silentLog,
       clock,
       state: this.#state,
       asked: this.plugin.match ? "match" : "always",
-      annotation: null,
       fingerprint: before,
       unchanged: (text) => {
         this.#fingerprint = text;
         return text === before;
       },
-      problem: () => undefined,
-    };
+    });
     let count = 0;
     try {
       for await (const _ of this.#instance.crawl(access, context)) count++;
