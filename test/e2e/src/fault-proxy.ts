@@ -34,6 +34,31 @@ export interface FaultProxy extends AsyncDisposable {
   rule: Rule | null;
 }
 
+export interface HeldAnswers {
+  readonly rule: Rule;
+  /** The server has done the first of them. */
+  readonly reached: Promise<void>;
+  /** Later answers come as they are; what is held is never given. */
+  pass(): void;
+}
+
+/** Has the server do what matches, and holds its answers back: whoever asked never learns what became of it. */
+export function holdAnswers(matches: (request: Parameters<Rule>[0]) => boolean): HeldAnswers {
+  const { promise: reached, resolve } = Promise.withResolvers<void>();
+  let hold = true;
+  const after = (): Promise<void> => {
+    resolve();
+    return new Promise(() => {});
+  };
+  return {
+    rule: (request) => (hold && matches(request) ? { after } : undefined),
+    reached,
+    pass: () => {
+      hold = false;
+    },
+  };
+}
+
 export async function faultProxy(rule: Rule | null = null): Promise<FaultProxy> {
   const { kubernetes } = node();
   const target = new URL(kubernetes.apiServer);

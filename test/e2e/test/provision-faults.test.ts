@@ -1,19 +1,11 @@
 import { kubectl, startComponent, stopComponent } from "@trawler/testbed";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Fault, faultProxy } from "../src/fault-proxy.ts";
+import { faultProxy, holdAnswers } from "../src/fault-proxy.ts";
 import { deployment } from "../src/manifests.ts";
 import { apply, removeNamespace } from "../src/node.ts";
 import { configMap, invalid, namesOf, objectOf, Provisioner, states } from "../src/provision.ts";
 import { onNode } from "../src/suite.ts";
 import { waitFor } from "../src/wait.ts";
-
-/** Says that the server has done it, and holds its answer back until then. */
-const announce = (reached: PromiseWithResolvers<void>, then: Promise<void>): Fault => ({
-  after: () => {
-    reached.resolve();
-    return then;
-  },
-});
 
 onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
   let trawl: Provisioner;
@@ -26,20 +18,16 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
   });
 
   test("P15, P20, failure 11: kill -9 between a POST and the journal: resume finds the object and makes no second one", async () => {
-    const reached = Promise.withResolvers<void>();
-    let hold = true;
-    await using proxy = await faultProxy(({ creates, name }) => {
-      if (!hold || !creates || name !== "b") return undefined;
-      return announce(reached, new Promise(() => {}));
-    });
+    const held = holdAnswers(({ creates, name }) => creates && name === "b");
+    await using proxy = await faultProxy(held.rule);
     const generated = { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "made-" } };
     const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, stringData: { key: "sWordfish-42" } };
     const objects = [generated, secret, configMap("a"), configMap("b"), configMap("c")];
     const spawned = await trawl.spawnApply(objects, { server: proxy.url }, "--parallel", "1");
-    await reached.promise;
+    await held.reached;
     spawned.child.kill("SIGKILL");
     await spawned.done;
-    hold = false;
+    held.pass();
     const made = [await objectOf("configmap", namespace, "a"), await objectOf("configmap", namespace, "b")];
     const instance = await trawl.instance();
     expect(await trawl.dump()).not.toMatch(/sWordfish|c1dvcmRmaXNo/);
@@ -55,19 +43,15 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
   });
 
   test("R12: kill -9 during a rollback: resume ends it the same; what is not ours stays", async () => {
-    const reached = Promise.withResolvers<void>();
-    let hold = true;
-    await using proxy = await faultProxy(({ method }) => {
-      if (!hold || method !== "DELETE") return undefined;
-      return announce(reached, new Promise(() => {}));
-    });
+    const held = holdAnswers(({ method }) => method === "DELETE");
+    await using proxy = await faultProxy(held.rule);
     await apply({ ...configMap("stranger"), metadata: { name: "stranger", namespace } });
     const objects = [configMap("a"), configMap("b"), invalid("c")];
     const spawned = await trawl.spawnApply(objects, { server: proxy.url }, "--no-dry-run", "--parallel", "1");
-    await reached.promise;
+    await held.reached;
     spawned.child.kill("SIGKILL");
     await spawned.done;
-    hold = false;
+    held.pass();
     const done = await trawl.command("resume", await trawl.instance(), { server: proxy.url });
     expect([done.code, done.report.state, done.report.rollback]).toEqual([1, "FAILED", "complete"]);
     expect(states(done)).toEqual(["ConfigMap a: rolledBack", "ConfigMap b: rolledBack", "ConfigMap c: failed"]);
@@ -80,7 +64,11 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     const go = Promise.withResolvers<void>();
     await using proxy = await faultProxy(({ creates, name }) => {
       if (!creates || name !== "b") return undefined;
-      return announce(reached, go.promise);
+      const after = (): Promise<void> => {
+        reached.resolve();
+        return go.promise;
+      };
+      return { after };
     });
     const objects = [configMap("a"), configMap("b"), configMap("c")];
     const spawned = await trawl.spawnApply(objects, { server: proxy.url }, "--parallel", "1");
@@ -94,13 +82,11 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
   });
 
   test("P21: a second SIGINT ends it at once, and the journal says what may exist", async () => {
-    const reached = Promise.withResolvers<void>();
-    await using proxy = await faultProxy(({ creates, name }) =>
-      creates && name === "b" ? announce(reached, new Promise(() => {})) : undefined,
-    );
+    const held = holdAnswers(({ creates, name }) => creates && name === "b");
+    await using proxy = await faultProxy(held.rule);
     const objects = [configMap("a"), configMap("b")];
     const spawned = await trawl.spawnApply(objects, { server: proxy.url }, "--parallel", "1");
-    await reached.promise;
+    await held.reached;
     spawned.child.kill("SIGINT");
     await waitFor("the signal to be seen", () => spawned.stderr.includes("SIGINT: cancelling"));
     const { promise: exit, resolve } = Promise.withResolvers<number | null>();

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { kubectl } from "@trawler/testbed";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { faultProxy } from "../src/fault-proxy.ts";
+import { faultProxy, holdAnswers } from "../src/fault-proxy.ts";
 import { makeTopic, TopicReader } from "../src/kafka.ts";
 import { node } from "../src/node.ts";
 import { configMap, invalid, namesOf, objectOf, states } from "../src/provision.ts";
@@ -88,22 +88,14 @@ onNode("provisioning as a task", "e2e-provision-serve", (namespace) => {
   test("kill -9 in the middle, and between the end and its notification: done once, told with one id", async () => {
     await using receiver = await WebhookReceiver.open();
     receiver.status = null;
-    const reached = Promise.withResolvers<void>();
-    let hold = true;
-    await using proxy = await faultProxy(({ creates, name }) => {
-      if (!hold || !creates || name !== "b") return undefined;
-      const after = (): Promise<void> => {
-        reached.resolve();
-        return new Promise(() => {});
-      };
-      return { after };
-    });
+    const held = holdAnswers(({ creates, name }) => creates && name === "b");
+    await using proxy = await faultProxy(held.rule);
     const generated = { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "made-" } };
     await service.start({ server: proxy.url }, "--webhook", receiver.url);
     const instance = await detach([generated, configMap("a"), configMap("b"), configMap("c")], "--parallel", "1");
-    await reached.promise;
+    await held.reached;
     await service.stop("SIGKILL");
-    hold = false;
+    held.pass();
     const made = await objectOf("configmap", namespace, "b");
     await service.start({ server: proxy.url }, "--webhook", receiver.url);
     const done = await ended(instance);
@@ -129,23 +121,15 @@ onNode("provisioning as a task", "e2e-provision-serve", (namespace) => {
   });
 
   test("apply by a service is followed through the death of its process, and ends with the code of the run", async () => {
-    const reached = Promise.withResolvers<void>();
-    let hold = true;
-    await using proxy = await faultProxy(({ creates, name }) => {
-      if (!hold || !creates || name !== "b") return undefined;
-      const after = (): Promise<void> => {
-        reached.resolve();
-        return new Promise(() => {});
-      };
-      return { after };
-    });
+    const held = holdAnswers(({ creates, name }) => creates && name === "b");
+    await using proxy = await faultProxy(held.rule);
     await service.start({ server: proxy.url });
     const { port } = new URL(service.url);
     const file = await service.provisioner.template([configMap("a"), configMap("b"), configMap("c")]);
     const applied = service.run(["apply", "-f", file, "-n", namespace, "--parallel", "1", "-o", "json"]);
-    await reached.promise;
+    await held.reached;
     await service.stop("SIGKILL");
-    hold = false;
+    held.pass();
     await service.start({ server: proxy.url }, "--port", port);
     const done = await applied;
     expect([done.code, done.report.state]).toEqual([0, "SUCCEEDED"]);
@@ -158,21 +142,13 @@ onNode("provisioning as a task", "e2e-provision-serve", (namespace) => {
   });
 
   test("SIGTERM leaves a run as it is: nothing is undone, the next process goes on", async () => {
-    const reached = Promise.withResolvers<void>();
-    let hold = true;
-    await using proxy = await faultProxy(({ creates, name }) => {
-      if (!hold || !creates || name !== "b") return undefined;
-      const after = (): Promise<void> => {
-        reached.resolve();
-        return new Promise(() => {});
-      };
-      return { after };
-    });
+    const held = holdAnswers(({ creates, name }) => creates && name === "b");
+    await using proxy = await faultProxy(held.rule);
     await service.start({ server: proxy.url });
     const instance = await detach([configMap("a"), configMap("b"), configMap("c")], "--parallel", "1");
-    await reached.promise;
+    await held.reached;
     expect(await service.stop("SIGTERM")).toBe(0);
-    hold = false;
+    held.pass();
     expect(proxy.requests.filter(({ method }) => method === "DELETE")).toEqual([]);
     await service.start({ server: proxy.url });
     const done = await ended(instance);
