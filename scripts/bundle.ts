@@ -1,11 +1,12 @@
 /**
  * `node scripts/bundle.ts [FOLDER] [--all-platforms]`: the agent's production artefact. `trawl.js` is the command;
  * `worker.js` the thread that enters network namespaces, `thread.js` the one that runs a third party's crawler,
- * `crawler-process.js` the process of crawlers that read files, `queue-thread.js` and `writer-thread.js` those of the inventory, `template-thread.js` that of provisioning. What is
- * loaded on first use (each plugin, each client library) stands in a file of its own, as text that is parsed costs memory
- * whether it runs or not; koffi, which has native code, is copied. The folder runs wherever a Node does that trawl
- * supports: `node FOLDER/trawl.js --help`. With `--all-platforms` koffi's code for amd64 and arm64 is fetched from the
- * package registry, so that one bundle serves an image of both.
+ * `crawler-process.js` the process of crawlers that read files, `queue-thread.js` and `writer-thread.js` those of the
+ * inventory, `template-thread.js` that of provisioning. What is loaded on first use (each plugin, each client library)
+ * stands in a file of its own, as text that is parsed costs memory whether it runs or not; koffi, which has native
+ * code, is copied. The folder runs wherever a Node does that trawl supports: `node FOLDER/trawl.js --help`. With
+ * `--all-platforms` koffi's code for amd64 and arm64 is fetched from the package registry, so that one bundle serves an
+ * image of both.
  */
 import { execFileSync } from "node:child_process";
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";

@@ -59,11 +59,12 @@ export function serverOf(state: State, reason: string | null, port: number, figu
 }
 
 export function poolsOf(figures: Figures) {
-  const [size, active] = ["threadpool_size", "threadpool_activeThreads"] as const;
-  return figures.values("pool", [size, active]).map((pool) => ({
+  const size = figures.by("pool", "threadpool_size");
+  const active = figures.by("pool", "threadpool_activeThreads");
+  return figures.values("pool", ["threadpool_size", "threadpool_activeThreads"]).map((pool) => ({
     pool,
-    "liberty.threads.current": figures.by("pool", size).get(pool) ?? null,
-    "liberty.threads.busy": figures.by("pool", active).get(pool) ?? null,
+    "liberty.threads.current": size.get(pool) ?? null,
+    "liberty.threads.busy": active.get(pool) ?? null,
   }));
 }
 

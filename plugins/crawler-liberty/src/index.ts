@@ -64,7 +64,7 @@ export default defineCrawler({
           const question = { ...endpoint, path, tls, headers, maxBody: MAX_BODY };
           const answer = await get(net, { ...question, timeout: milliseconds(timeout), signal });
           const figures = answer.status === 200 ? new Figures(answer.body) : null;
-          if (figures?.one("jvm_uptime_seconds") === undefined || figures.one("jvm_uptime_seconds") === null) {
+          if (figures?.one("jvm_uptime_seconds") == null) {
             const wrong = failureOf(answer) ?? ({ state: "unexpected", reason: `${path} has no figures` } as const);
             // That nobody gave us a user is no fault of the pod.
             if (username !== undefined || wrong.state !== "denied") tell(wrong, key, context);

@@ -32,10 +32,10 @@ interface Life {
 }
 
 /**
- * One process for several crawlers, which holds none of the agent's secrets: its environment has the allocator's settings alone, it inherits no
- * descriptor but its channel, and Node lets it read no file but the program's own, start nothing and open no connection.
- * It is started by the first call, ended when nothing was asked for a while, and killed when one of its crawlers
- * overruns; calls of the others then fail with TRAWLER_RETRY.
+ * One process for several crawlers, which holds none of the agent's secrets: its environment has the allocator's settings
+ * alone, it inherits no descriptor but its channel, and Node lets it read no file but the program's own, start nothing
+ * and open no connection. It is started by the first call, ended when nothing was asked for a while, and killed when one
+ * of its crawlers overruns; calls of the others then fail with TRAWLER_RETRY.
  */
 export class CrawlerProcess {
   readonly #options: CrawlerProcessOptions;
@@ -81,7 +81,7 @@ export class CrawlerProcess {
   };
 
   #start(): Life {
-    const { entry, log, idle = IDLE } = this.#options;
+    const { entry, log } = this.#options;
     const child = fork(entry, [], {
       env: allocator(process.env),
       execArgv: flags(fileURLToPath(entry)),
@@ -100,37 +100,35 @@ export class CrawlerProcess {
       if (message.type === "end") part.calls.delete(message.call);
       if (message.type === "unready" || message.type === "disposed") life.parts.delete(crawler);
       part.events.message(message);
-      if (message.type === "end" || message.type === "ready") this.#rest(life, idle);
+      if (message.type === "end" || message.type === "ready") this.#rest(life);
     });
-    const ended = (why: string): void => {
-      if (this.#life === life) this.#life = null;
-      clearTimeout(life.idle);
-      const parts = [...life.parts.values()];
-      life.parts.clear();
-      for (const { events } of parts) events.ended(why);
-    };
-    child.on("error", (error) => ended(`the process of file crawlers failed: ${errorMessage(error)}`));
-    child.on("exit", (code, signal) => ended(`the process of file crawlers ended with ${signal ?? code}`));
+    child.on("error", (error) => this.#over(life, `the process of file crawlers failed: ${errorMessage(error)}`));
+    child.on("exit", (code, signal) => this.#over(life, `the process of file crawlers ended with ${signal ?? code}`));
     // It must not keep the agent alive.
     child.unref();
     child.channel?.unref();
     return life;
   }
 
-  #rest(life: Life, idle: number): void {
+  #rest(life: Life): void {
     clearTimeout(life.idle);
     for (const { calls } of life.parts.values()) if (calls.size > 0) return;
-    life.idle = setTimeout(() => this.#end(life, "SIGTERM"), idle).unref();
+    life.idle = setTimeout(() => this.#end(life, "SIGTERM"), this.#options.idle ?? IDLE).unref();
   }
 
   /** Ends this life through no fault of the crawlers that still have a part in it. */
   #end(life: Life, signal: "SIGTERM" | "SIGKILL"): void {
+    this.#over(life, null);
+    life.child.kill(signal);
+  }
+
+  /** Tells the crawlers that have a part in it, once. */
+  #over(life: Life, why: string | null): void {
     if (this.#life === life) this.#life = null;
     clearTimeout(life.idle);
     const parts = [...life.parts.values()];
     life.parts.clear();
-    for (const { events } of parts) events.ended(null);
-    life.child.kill(signal);
+    for (const { events } of parts) events.ended(why);
   }
 }
 

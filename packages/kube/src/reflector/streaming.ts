@@ -19,27 +19,27 @@ const ENDED_BYTES = 16 * 1024 * 1024;
 export interface Lister<T> {
   read(streamed: boolean, signal: AbortSignal, onPage: PageListener<T>): Promise<CompleteList<T>>;
   /** Lists that came as a stream, and those that were begun as one and read in pages. */
-  counts(): { readonly streamed: number; readonly refused: number };
+  counts(): { readonly streamedLists: number; readonly refusedStreams: number };
 }
 
 export function createLister<T>(options: ReflectorOptions<T>, clock: Clock): Lister<T> {
   let askAgain = Number.NEGATIVE_INFINITY;
-  let streamed = 0;
-  let refused = 0;
+  let streamedLists = 0;
+  let refusedStreams = 0;
   return {
     read: async (wanted, signal, onPage) => {
       if (wanted && options.streamingList === "auto" && clock.monotonic() >= askAgain) {
         const list = await streamList(options, signal, onPage);
         if (list !== null) {
-          streamed += 1;
+          streamedLists += 1;
           return list;
         }
-        refused += 1;
+        refusedStreams += 1;
         askAgain = clock.monotonic() + VERDICT_SECONDS;
       }
       return listAll(options, signal, onPage);
     },
-    counts: () => ({ streamed, refused }),
+    counts: () => ({ streamedLists, refusedStreams }),
   };
 }
 
