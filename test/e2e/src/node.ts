@@ -71,15 +71,20 @@ export async function getPod(namespace: string, name: string): Promise<PodJson> 
   return JSON.parse(stdout) as PodJson;
 }
 
-/** Waits until every container of the pod is ready. */
-export function podReady(namespace: string, name: string): Promise<PodJson> {
-  return waitFor(
-    `pod ${namespace}/${name} to be ready`,
-    async () => {
-      const pod = await getPod(namespace, name);
-      const statuses = pod.status.containerStatuses ?? [];
-      return statuses.length > 0 && statuses.every(({ ready }) => ready) && pod;
-    },
-    90_000,
-  );
+/** Waits until every container of the pod is ready; throws with what the cluster says of the pod. */
+export async function podReady(namespace: string, name: string): Promise<PodJson> {
+  try {
+    return await waitFor(
+      `pod ${namespace}/${name} to be ready`,
+      async () => {
+        const pod = await getPod(namespace, name);
+        const statuses = pod.status.containerStatuses ?? [];
+        return statuses.length > 0 && statuses.every(({ ready }) => ready) && pod;
+      },
+      90_000,
+    );
+  } catch (error) {
+    const { stdout } = await kubectl(["describe", "pod", "-n", namespace, name], undefined, { tolerate: true });
+    throw new Error(`${String(error)}; of it the cluster says:\n${stdout}`, { cause: error });
+  }
 }

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { kubectl, startComponent, stopComponent } from "@trawler/testbed";
+import { kubectl } from "@trawler/testbed";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Agent } from "../src/agent.ts";
 import { Inventory, PodLedger, recordLines } from "../src/inventory.ts";
 import { makeTopic, TopicReader } from "../src/kafka.ts";
 import { job, pod } from "../src/manifests.ts";
 import { apply, node, podReady } from "../src/node.ts";
+import { stopApiServer } from "../src/outage.ts";
 import { onNode } from "../src/suite.ts";
 import { waitFor } from "../src/wait.ts";
 
@@ -192,12 +193,9 @@ onNode("inventory: every pod that ever was", "e2e-inventory", (namespace) => {
   test("the API server away: not ready, then in step again, and what went meanwhile is closed with its evidence", async () => {
     await ledger.create(unscheduled(namespace, "survivor"), unscheduled(namespace, "victim"));
     await settled();
-    await stopComponent("apiserver");
-    try {
-      await waitFor("it to be not ready", async () => (await inventory.readiness()) === 503);
-    } finally {
-      await startComponent("apiserver");
-    }
+    await using apiServer = await stopApiServer();
+    await waitFor("it to be not ready", async () => (await inventory.readiness()) === 503);
+    await apiServer.end();
     await ledger.forceDelete(namespace, "victim");
     await inventory.whenReady();
     await settled();

@@ -1,8 +1,8 @@
-import { startComponent, stopComponent } from "@trawler/testbed";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Agent } from "../src/agent.ts";
 import { deployment, pod } from "../src/manifests.ts";
 import { apply, getPod, node, podReady } from "../src/node.ts";
+import { stopApiServer } from "../src/outage.ts";
 import { onNode } from "../src/suite.ts";
 import { waitFor } from "../src/wait.ts";
 
@@ -11,9 +11,6 @@ const EVERY = 2;
 const outage = 3;
 
 onNode("metadata of pods", "e2e-metadata", (namespace) => {
-  // A test that fails in the middle of an outage must not take the others with it.
-  afterEach(() => startComponent("apiserver"));
-
   const downwardPod = () =>
     pod(namespace, "downward", {
       labels: { app: "downward", tier: "gold" },
@@ -110,7 +107,7 @@ onNode("metadata of pods", "e2e-metadata", (namespace) => {
     const name = `${namespace}/steady`;
     const whole = await agent.frames.next(name, "whole", ({ metadata }) => metadata.complete);
 
-    await stopComponent("apiserver");
+    await using apiServer = await stopApiServer();
     const partial = await agent.frames.upcoming(name, "incomplete", ({ metadata }) => !metadata.complete);
     expect(partial.metadata.reason).toMatch(/API/i);
     const before = agent.frames.of(name).length;
@@ -130,7 +127,7 @@ onNode("metadata of pods", "e2e-metadata", (namespace) => {
       expect(frame.resource["k8s.pod.uid"]).toBe(whole.resource["k8s.pod.uid"]);
     }
 
-    await startComponent("apiserver");
+    await apiServer.end();
     const healed = await agent.frames.upcoming(name, "whole again", ({ metadata }) => metadata.complete, 60_000);
     expect(healed.metadata.groups.labels?.source).toBe("api");
     expect(healed.agent.instance).toBe(whole.agent.instance);
@@ -141,7 +138,7 @@ onNode("metadata of pods", "e2e-metadata", (namespace) => {
   test("API server away at start: frames at once, named from the Pods API; whole after recovery", async () => {
     await apply(pod(namespace, "early", { labels: { app: "early" } }));
     await podReady(namespace, "early");
-    await stopComponent("apiserver");
+    await using apiServer = await stopApiServer();
     await using agent = await Agent.start({ every: `${EVERY}s`, unready: true });
     const name = `${namespace}/early`;
     const frame = await agent.frames.next(
@@ -151,7 +148,7 @@ onNode("metadata of pods", "e2e-metadata", (namespace) => {
     );
     expect(frame.metadata.complete).toBe(false);
     expect(frame.labels).toEqual({ app: "early" });
-    await startComponent("apiserver");
+    await apiServer.end();
     const healed = await agent.frames.next(name, "whole", ({ metadata }) => metadata.complete, 60_000);
     expect(healed.metadata.groups.labels?.source).toBe("api");
     expect(healed.labels).toEqual({ app: "early" });
@@ -162,7 +159,7 @@ onNode("metadata of pods", "e2e-metadata", (namespace) => {
   test("with neither API server nor Pods API, downward API files and environment fill in and are named", async () => {
     await apply(downwardPod());
     const truth = await podReady(namespace, "downward");
-    await stopComponent("apiserver");
+    await using _apiServer = await stopApiServer();
     await using agent = await Agent.start({
       every: `${EVERY}s`,
       unready: true,

@@ -1,8 +1,9 @@
-import { kubectl, startComponent, stopComponent } from "@trawler/testbed";
+import { kubectl } from "@trawler/testbed";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { faultProxy, holdAnswers } from "../src/fault-proxy.ts";
 import { deployment } from "../src/manifests.ts";
 import { apply, removeNamespace } from "../src/node.ts";
+import { stopApiServer } from "../src/outage.ts";
 import { configMap, invalid, namesOf, objectOf, Provisioner, states } from "../src/provision.ts";
 import { onNode } from "../src/suite.ts";
 import { waitFor } from "../src/wait.ts";
@@ -145,8 +146,8 @@ onNode("provisioning under faults", "e2e-provision-faults", (namespace) => {
     const objects = Array.from({ length: 40 }, (_, at) => configMap(`c${at + 1}`));
     const running = trawl.apply(objects, { server: proxy.url }, "--parallel", "2");
     await some.promise;
-    await stopComponent("apiserver");
-    await startComponent("apiserver");
+    await using apiServer = await stopApiServer();
+    await apiServer.end();
     const done = await running;
     expect([done.code, done.report.state]).toEqual([0, "SUCCEEDED"]);
     const uids = await kubectl(["get", "configmaps", "-n", namespace, "-o", "jsonpath={.items[*].metadata.uid}"]);
