@@ -35,6 +35,8 @@ export default defineCrawler({
   scope: "member",
   needs: ["fs", "meta"],
   onChange: true,
+  // Some 5 ms a call to find and compare the files alone, and a walk of the whole root with `discover`.
+  every: "1m",
   features: {
     config: z.strictObject({
       path: text("As the container sees it, links not resolved."),
