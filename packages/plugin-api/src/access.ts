@@ -38,6 +38,16 @@ export interface ProcessStatus {
   readonly diskRead: number | null;
   readonly diskWritten: number | null;
   readonly containerPid: number | null;
+  /** Absent unless asked for. */
+  readonly mappedFiles?: MappedFiles | null;
+}
+
+/** The files that one process has mapped, each once and sorted: its program, its libraries, its data. */
+export interface MappedFiles {
+  /** As its container sees them; the kernel ends one that was deleted with ` (deleted)`. */
+  readonly paths: readonly string[];
+  /** There are more. */
+  readonly truncated: boolean;
 }
 
 export interface SocketStatus {
@@ -95,8 +105,8 @@ export interface DiskFigures {
 export interface ProcessAccess {
   /** Pids and `comm` only: cheap, for matching. */
   commands(options?: ReadOptions): Promise<readonly { readonly pid: number; readonly command: string }[]>;
-  /** At most `max` (default 200), by memory use, largest first. */
-  processes(options?: ReadOptions & { readonly max?: number }): Promise<{
+  /** At most `max` (default 200), by memory use, largest first; of each at most `mappedFiles` (default 0: not read). */
+  processes(options?: ReadOptions & { readonly max?: number; readonly mappedFiles?: number }): Promise<{
     readonly processes: readonly ProcessStatus[];
     readonly total: number;
   }>;

@@ -1,8 +1,10 @@
 import { defineCrawler } from "@trawler/plugin-api";
 import * as z from "zod";
+import { MappedBudget } from "./mapped.ts";
 import { usages } from "./usage.ts";
 
 const MAX_PROCESSES = 200;
+const MAX_MAPPED = 250;
 
 const number = (unit: string, description: string) => z.number().nonnegative().meta({ "x-unit": unit, description });
 const figure = (unit: string, description: string) => number(unit, description).nullable();
@@ -14,6 +16,12 @@ export default defineCrawler({
   description: "Reads the processes of a container or the host.",
   config: z.strictObject({
     max: z.int().min(1).max(MAX_PROCESSES).default(MAX_PROCESSES).describe("Most processes, by memory use."),
+    mappedFiles: z
+      .int()
+      .min(0)
+      .max(MAX_MAPPED)
+      .default(0)
+      .describe("Most files of one process that it has mapped: its program, libraries, data. 0: they are not read."),
   }),
   scope: "member",
   needs: ["proc"],
@@ -39,17 +47,24 @@ export default defineCrawler({
       "unix.file_descriptor.count": figure("{file_descriptor}", "Open file descriptors."),
       "disk.io.read": figure("By", "Bytes read from storage."),
       "disk.io.write": figure("By", "Bytes written to storage."),
+      mappedFiles: z
+        .array(z.string())
+        .readonly()
+        .nullable()
+        .optional()
+        .describe("Files that it has mapped, as its container sees them; one that was deleted ends with ` (deleted)`."),
     }),
   },
-  create: ({ max }) => ({
+  create: ({ max, mappedFiles }) => ({
     async *crawl({ proc }, { signal, clock, state, problem }) {
-      const { processes, total } = await proc.processes({ signal, max });
+      const { processes, total } = await proc.processes({ signal, max, mappedFiles });
       const kept = processes.slice(0, max).map((process) => ({
         process,
         key: `${process.pid}:${process.startTicks}`,
         time: process.cpuUser + process.cpuSystem,
       }));
       const usage = usages(kept, clock.monotonic(), state);
+      const mapped = new MappedBudget();
       for (const { process, key, time } of kept) {
         yield {
           type: "process",
@@ -75,9 +90,11 @@ export default defineCrawler({
             "unix.file_descriptor.count": process.openFileDescriptors,
             "disk.io.read": process.diskRead,
             "disk.io.write": process.diskWritten,
+            ...mapped.fieldOf(process),
           },
         };
       }
+      mapped.report(problem);
       if (total > kept.length) problem("truncated", `${kept.length} of ${total} processes, the largest by memory`);
     },
   }),

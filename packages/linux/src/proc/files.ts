@@ -17,6 +17,8 @@ export interface SlowOptions {
   readonly maxBytes?: number;
   /** Milliseconds. */
   readonly timeout?: number;
+  /** Lines may be longer than half a page: only an empty answer is the end. */
+  readonly longLines?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -28,7 +30,7 @@ export interface ProcFiles {
   /** For files that may be long, and that wait for nobody: null after `timeout`, a second. */
   longText(path: string, options?: SlowOptions): Promise<string | null>;
   /**
-   * For files of a process that may hang (`cmdline`, `environ` wait for a lock of the process): null after `timeout`, a
+   * For files of a process that may hang (`cmdline`, `environ`, `maps` wait for a lock of the process): null after `timeout`, a
    * second, and at once for its container while another of its reads hangs.
    */
   slowText(path: string, options?: SlowOptions): Promise<string | null>;
@@ -83,12 +85,12 @@ export class ProcFileReader implements ProcFiles {
 
   async #withDeadline(
     path: string,
-    { maxBytes = DEFAULT_MAX_BYTES, timeout = READ_TIMEOUT, signal }: SlowOptions,
+    { maxBytes = DEFAULT_MAX_BYTES, timeout = READ_TIMEOUT, longLines = false, signal }: SlowOptions,
     late: (reading: Promise<string>) => void,
   ): Promise<string | null> {
     signal?.throwIfAborted();
     let timer: NodeJS.Timeout | undefined;
-    const reading = readBounded(join(this.root, path), maxBytes);
+    const reading = readBounded(join(this.root, path), maxBytes, longLines ? 1 : LAST_BYTES);
     const deadline = new Promise<null>((resolve) => {
       timer = setTimeout(() => {
         reading.catch(() => undefined);
@@ -131,7 +133,7 @@ export class ProcFileReader implements ProcFiles {
 }
 
 /** Without a file handle's promises, which double the cost. Opening is asynchronous as well, as that may hang too. */
-async function readBounded(path: string, maxBytes: number): Promise<string> {
+async function readBounded(path: string, maxBytes: number, lastBytes: number): Promise<string> {
   const descriptor = await openFile(path, "r");
   try {
     const chunks: Buffer[] = [];
@@ -140,7 +142,7 @@ async function readBounded(path: string, maxBytes: number): Promise<string> {
       const { bytesRead } = await readFile(descriptor, buffer, 0, buffer.length, null);
       chunks.push(buffer.subarray(0, bytesRead));
       left -= bytesRead;
-      if (bytesRead < LAST_BYTES) break;
+      if (bytesRead < lastBytes) break;
     }
     return Buffer.concat(chunks).toString("utf8");
   } finally {

@@ -6,6 +6,7 @@ export { ProcFileReader, type ProcFiles } from "./files.ts";
 export { hostPids } from "./host-processes.ts";
 export { parseProcessIo } from "./io.ts";
 export { parseLoad } from "./load.ts";
+export { parseMappedFiles } from "./maps.ts";
 export { type Mount, parseMountinfo } from "./mountinfo.ts";
 export { openProcessAccess, type ProcessAccessOptions } from "./process-access.ts";
 export { type Belongs, readProcessStat } from "./process-reader.ts";

@@ -45,7 +45,7 @@ export function openProcessAccess(options: ProcessAccessOptions): ProcessAccess 
       const stats = await readStats(options, signal);
       return stats.map(({ pid, command }) => ({ pid, command }));
     },
-    processes: async ({ signal, max = DEFAULT_PROCESSES } = {}) => {
+    processes: async ({ signal, max = DEFAULT_PROCESSES, mappedFiles = 0 } = {}) => {
       const stats = await readStats(options, signal);
       stats.sort((a, b) => b.residentPages - a.residentPages || a.pid - b.pid);
       const processes: ProcessStatus[] = [];
@@ -55,6 +55,7 @@ export function openProcessAccess(options: ProcessAccessOptions): ProcessAccess 
         signal?.throwIfAborted();
         const process = await readProcess(options.files, stat, {
           bootTime: options.bootTime(),
+          mappedFiles,
           ...(options.belongs === undefined ? {} : { belongs: options.belongs }),
           ...(signal === undefined ? {} : { signal }),
         });

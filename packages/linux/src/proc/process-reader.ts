@@ -1,13 +1,16 @@
-import type { ProcessStatus } from "@trawler/plugin-api";
+import type { MappedFiles, ProcessStatus } from "@trawler/plugin-api";
 import { parseCommandLine } from "./command-line.ts";
 import { isDenied, isGone, orNull, type ProcFiles } from "./files.ts";
 import { parseProcessIo } from "./io.ts";
+import { parseMappedFiles } from "./maps.ts";
 import { type ProcessStat, parseProcessStat, TICKS_PER_SECOND } from "./stat.ts";
 import { parseProcessStatus } from "./status.ts";
 
 /** Enough to redact what stands behind the 4 KiB that are kept. */
 const COMMAND_LINE_BYTES = 16 * 1024;
 const MAX_DESCRIPTORS = 100_000;
+/** Some 10,000 mappings: a process may have 65,530. */
+const MAPS_BYTES = 1024 * 1024;
 
 /** The cheap part: who a process is. Null where it has gone, or is hidden from us. */
 export function readProcessStat(files: ProcFiles, pid: number): ProcessStat | null {
@@ -25,7 +28,12 @@ export type Belongs = (cgroup: string) => boolean;
 export async function readProcess(
   files: ProcFiles,
   stat: ProcessStat,
-  options: { readonly bootTime: number; readonly belongs?: Belongs; readonly signal?: AbortSignal },
+  options: {
+    readonly bootTime: number;
+    readonly mappedFiles: number;
+    readonly belongs?: Belongs;
+    readonly signal?: AbortSignal;
+  },
 ): Promise<ProcessStatus | null> {
   const { pid } = stat;
   const cgroup = options.belongs === undefined ? null : orNull(() => files.text(`${pid}/cgroup`));
@@ -37,6 +45,7 @@ export async function readProcess(
   const workingDirectory = orNull(() => files.link(`${pid}/cwd`));
   const openFileDescriptors = orNull(() => countDescriptors(files, pid));
   const commandLine = await readCommandLine(files, pid, options.signal);
+  const mappedFiles = options.mappedFiles > 0 ? await readMappedFiles(files, pid, options) : undefined;
 
   if (readProcessStat(files, pid)?.startTicks !== stat.startTicks) return null;
   if (cgroup !== null && orNull(() => files.text(`${pid}/cgroup`)) !== cgroup) return null;
@@ -63,6 +72,7 @@ export async function readProcess(
     diskRead: io.read,
     diskWritten: io.written,
     containerPid: status.innermostPid,
+    ...(mappedFiles === undefined ? {} : { mappedFiles }),
   };
 }
 
@@ -72,6 +82,21 @@ async function readCommandLine(files: ProcFiles, pid: number, signal?: AbortSign
     return parseCommandLine((await files.slowText(`${pid}/cmdline`, options)) ?? "");
   } catch (error) {
     if (isGone(error) || isDenied(error)) return [];
+    throw error;
+  }
+}
+
+async function readMappedFiles(
+  files: ProcFiles,
+  pid: number,
+  { mappedFiles, signal }: { readonly mappedFiles: number; readonly signal?: AbortSignal },
+): Promise<MappedFiles | null> {
+  try {
+    const options = { maxBytes: MAPS_BYTES, longLines: true, ...(signal === undefined ? {} : { signal }) };
+    const text = await files.slowText(`${pid}/maps`, options);
+    return text === null ? null : parseMappedFiles(text, mappedFiles);
+  } catch (error) {
+    if (isGone(error) || isDenied(error)) return null;
     throw error;
   }
 }
