@@ -26,7 +26,8 @@ test("parity P29: each file once, and nothing that is none", () => {
 });
 
 test("parity 091: a deleted file is marked, blanks are kept, and a forged line is a part of its path", () => {
-  const text = line("/srv/app (deleted)") + line("/memfd:x (deleted)") + line("/a  b\\0127f00-7f01 r-xp 0 fe:00 1 /bin/sh");
+  const text =
+    line("/srv/app (deleted)") + line("/memfd:x (deleted)") + line("/a  b\\0127f00-7f01 r-xp 0 fe:00 1 /bin/sh");
   expect(parseMappedFiles(text, 10).paths).toEqual([
     "/a  b\\0127f00-7f01 r-xp 0 fe:00 1 /bin/sh",
     "/memfd:x (deleted)",
@@ -52,7 +53,10 @@ test("parity 091: read only where asked for; null where the process hides them",
   const tables = new SocketTables(files, { pids: () => pids, belongs: () => true });
   const proc = openProcessAccess({ files, bootTime: () => 0, pids: () => pids, tables, hostNetwork: () => false });
   const asked = await proc.processes({ mappedFiles: 5 });
-  expect(asked.processes.map(({ mappedFiles }) => mappedFiles?.paths[0] ?? mappedFiles)).toEqual(["/bin/busybox", null]);
+  expect(asked.processes.map(({ mappedFiles }) => mappedFiles?.paths[0] ?? mappedFiles)).toEqual([
+    "/bin/busybox",
+    null,
+  ]);
   expect((await proc.processes()).processes.map((one) => "mappedFiles" in one)).toEqual([false, false]);
 });
 
