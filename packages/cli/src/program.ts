@@ -11,10 +11,12 @@ import { addProvisionRuns } from "./commands/provision-commands.ts";
 import { addProvisionServe } from "./commands/provision-serve-command.ts";
 import { run } from "./commands/run.ts";
 import { schema } from "./commands/schema.ts";
+import { type ShowOptions, show } from "./commands/show.ts";
 import { VERSION } from "./version.ts";
 import type { World } from "./world.ts";
 
 const HELP_WIDTH = 110;
+const MEANINGS = "each field with the sentence that its schema has for it";
 
 /** The command line. `done` is called with the exit code of the command that ran. */
 export function createProgram(world: World, done: (code: number) => void): Command {
@@ -38,7 +40,7 @@ export function createProgram(world: World, done: (code: number) => void): Comma
       `${examples(
         ["trawl run", "crawl what is here: pods, else containers, else the host"],
         ["trawl run --config trawl.yaml", "as the file says"],
-        ["trawl once --pod shop/cart-0", "one frame of one pod, as JSON"],
+        ["trawl once --pod shop/cart-0", "one frame of one pod"],
         ["trawl check --config trawl.yaml", "what it would do, and whether the file is right"],
       )}\nExit codes: 0 done, 1 failed or nothing could be crawled, 2 configuration or usage.\n`,
     );
@@ -55,17 +57,25 @@ export function createProgram(world: World, done: (code: number) => void): Comma
     )
     .action(async (options: CommonOptions & { once?: boolean }) => done(await run(options, world)));
 
-  common(program.command("once").description("Crawl once: frames as JSON lines on stdout, logs on stderr."))
+  common(program.command("once").description("Crawl once: frames on stdout, logs on stderr."))
     .option("-e, --environment <name>", "where workloads are found: kubernetes, docker or host")
     .option("-m, --mode <name>", "what one frame is about: pod, container or host")
     .option("--crawlers <names>", "what is read, separated by commas", names)
     .option("--pod <namespace/name>", "this one only, by its name or id")
+    .addOption(
+      new Option("-o, --output <format>", "JSON lines, or a page a frame; auto: pages on a terminal, else JSON")
+        .choices(["auto", "json", "page"])
+        .default("auto"),
+    )
+    .addOption(rowsOption())
+    .option("--meanings", MEANINGS)
     .addHelpText(
       "after",
       examples(
         ["trawl once --environment host --mode host", "one frame of this host"],
         ["trawl once --pod shop/cart-0 --crawlers cpu,memory", "two kinds of features of one pod"],
-        ["trawl once | jq .resource", "frames are JSON lines"],
+        ["trawl once --pod shop/cart-0 -o page | less", "to read from top to bottom"],
+        ["trawl once | jq .resource", "frames are JSON lines where stdout is no terminal"],
       ),
     )
     .action(async (options: OnceOptions) => done(await once(options, world)));
@@ -107,6 +117,19 @@ export function createProgram(world: World, done: (code: number) => void): Comma
     .action(async (name: "config" | "frame" | "features", options: CommonOptions) =>
       done(await schema(name, options, world)),
     );
+
+  common(program.command("show").description("Print frames as pages for people: of a file, or of stdin."))
+    .argument("[file]", "frames, one a line; - is stdin", "-")
+    .addOption(rowsOption())
+    .option("--meanings", MEANINGS)
+    .addHelpText(
+      "after",
+      examples(
+        ["trawl once > now.jsonl && trawl show now.jsonl", "what was crawled"],
+        ["kcat -b kafka:9092 -t trawler.frames -o -10 -e | trawl show", "the last ten of the topic"],
+      ),
+    )
+    .action(async (file: string, options: ShowOptions) => done(await show(file, options, world)));
 
   program
     .command("diff")
@@ -195,6 +218,15 @@ function names(value: string): readonly string[] {
     .filter((name) => name !== "");
   if (list.length === 0) throw new InvalidArgumentError("Name at least one crawler, such as cpu,memory.");
   return list;
+}
+
+function rowsOption(): Option {
+  return new Option("--rows <count>", "rows of one table, such as a container's packages").default(10).argParser(count);
+}
+
+function count(value: string): number {
+  if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
+  throw new InvalidArgumentError("It is a whole number from 1 on.");
 }
 
 function what(value: string): string {

@@ -39,7 +39,7 @@ interface Choices {
   readonly environment?: string;
   readonly mode?: string;
   readonly crawlers?: readonly string[];
-  readonly emitter?: { readonly name: string; readonly config: unknown };
+  readonly emitter?: PluginSettings<EmitterPlugin>;
 }
 
 export interface ResolveOptions {
@@ -92,7 +92,7 @@ async function resolveOne(
       return fault === undefined;
     });
   const emitters = choices.emitter
-    ? [{ ...(await byDefault(catalogue, "emitter", choices.emitter.name, isEmitter)), config: choices.emitter.config }]
+    ? [choices.emitter]
     : (settings.emitters?.filter(holds(isEmitter)) ?? [await byDefault(catalogue, "emitter", "stdout", isEmitter)]);
   const faults = [
     ...checkPlan(

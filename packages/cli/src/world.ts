@@ -17,14 +17,20 @@ interface Output {
   readonly terminal: boolean;
   /** False where NO_COLOR asks for none. */
   readonly colours: boolean;
+  /** Characters of a line. */
+  readonly columns: number;
   /** Resolves once the text is taken. */
   write(text: string): Promise<void>;
 }
+
+/** Of what is no terminal. */
+const COLUMNS = 120;
 
 export function processWorld(): World {
   const output = (stream: NodeJS.WriteStream): Output => ({
     terminal: stream.isTTY,
     colours: stream.isTTY && !process.env["NO_COLOR"],
+    columns: stream.columns ?? COLUMNS,
     write: (text) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       stream.write(text, () => resolve());

@@ -11,6 +11,7 @@ export async function runMain(
   const output = (name: "stdout" | "stderr"): World["stdout"] => ({
     terminal: false,
     colours: false,
+    columns: 120,
     write: async (part) => {
       text[name] += part;
     },

@@ -153,6 +153,7 @@ describe("command line", () => {
     const output = (to: string[]) => ({
       terminal: false,
       colours: false,
+      columns: 120,
       write: async (text: string) => void to.push(text),
     });
     const world: World = {

@@ -80,6 +80,7 @@ export class Provisioner implements AsyncDisposable {
     const output = (name: keyof typeof written): World["stdout"] => ({
       terminal: false,
       colours: false,
+      columns: 120,
       write: async (part) => {
         written[name] += part;
       },

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
-import { errorMessage, FRAME_SCHEMA, type Frame, TrawlerError } from "@trawler/plugin-api";
+import { type Frame, TrawlerError } from "@trawler/plugin-api";
 import { type Difference, diffFrames } from "../frame-diff.ts";
+import { readFrames } from "../frame-file.ts";
 import { COLOURS, PLAIN } from "../plan.ts";
 import type { World } from "../world.ts";
 
@@ -16,7 +16,7 @@ const MAX_SUBJECTS = 100_000;
 
 /** `trawl diff`: what changed between two files of frames; exit 1 where something did, if it was asked for. */
 export async function diff(before: string, after: string, options: DiffOptions, world: World): Promise<number> {
-  const [first, second] = await Promise.all([readFrames(before), readFrames(after)]);
+  const [first, second] = await Promise.all([lastFrames(before), lastFrames(after)]);
   const found = diffFrames(first, second, options.figures === true);
   const { strong, faint } = world.stdout.colours ? COLOURS : PLAIN;
   for (const one of found) {
@@ -39,25 +39,12 @@ function lineOf(
 }
 
 /** The last frame of each subject. Throws TRAWLER_CONFIG_INVALID with the line that is none. */
-async function readFrames(path: string): Promise<readonly Frame[]> {
+async function lastFrames(path: string): Promise<readonly Frame[]> {
   const frames = new Map<string, Frame>();
-  let number = 0;
-  try {
-    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
-      number += 1;
-      if (line.trim() === "") continue;
-      const frame: unknown = JSON.parse(line);
-      if (!isFrame(frame)) throw new Error(`no frame of ${FRAME_SCHEMA}: files of \`trawl once\` hold one a line`);
-      frames.set(JSON.stringify([frame.resource["k8s.pod.uid"], frame.resource["container.id"]]), frame);
-      if (frames.size > MAX_SUBJECTS) throw new Error(`more than ${MAX_SUBJECTS} subjects`);
-    }
-  } catch (cause) {
-    const where = number === 0 ? path : `${path}:${number}`;
-    throw new TrawlerError("TRAWLER_CONFIG_INVALID", `${where}: ${errorMessage(cause)}`, { cause });
+  for await (const frame of readFrames(createReadStream(path), path)) {
+    frames.set(JSON.stringify([frame.resource["k8s.pod.uid"], frame.resource["container.id"]]), frame);
+    if (frames.size > MAX_SUBJECTS)
+      throw new TrawlerError("TRAWLER_CONFIG_INVALID", `${path}: more than ${MAX_SUBJECTS} subjects`);
   }
   return [...frames.values()];
-}
-
-function isFrame(value: unknown): value is Frame {
-  return typeof value === "object" && value !== null && "schema" in value && value.schema === FRAME_SCHEMA;
 }

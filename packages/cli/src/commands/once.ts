@@ -1,22 +1,32 @@
 import { randomUUID } from "node:crypto";
-import type { Workload } from "@trawler/plugin-api";
+import { defaultSettings, type PluginSettings } from "@trawler/config";
+import { type EmitterPlugin, TrawlerError, type Workload } from "@trawler/plugin-api";
+import type { PluginCatalogue } from "../catalogue.ts";
 import { compose } from "../container.ts";
+import { pageEmitter } from "../page/emitter.ts";
 import { resolvePipelines } from "../resolve.ts";
 import { StopSignal } from "../signals.ts";
 import { Tallying } from "../tally.ts";
 import type { World } from "../world.ts";
 import { type CommonOptions, load } from "./common.ts";
+import { pageOptions } from "./show.ts";
 
 export interface OnceOptions extends CommonOptions {
   readonly environment?: string;
   readonly mode?: string;
   readonly crawlers?: readonly string[];
   readonly pod?: string;
+  readonly output: "auto" | "json" | "page";
+  readonly rows: number;
+  readonly meanings?: boolean;
 }
 
 const GRACE = 12_000;
 
-/** `trawl once`: one crawl, frames as JSON lines on standard output. 0, or 1 where nothing could be crawled. */
+/**
+ * `trawl once`: one crawl, frames on standard output, as JSON lines or as pages for people. 0, or 1 where nothing could
+ * be crawled.
+ */
 export async function once(options: OnceOptions, world: World): Promise<number> {
   const { environment, mode, crawlers, pod } = options;
   const { configuration, catalogue, log } = await load(options, world);
@@ -39,7 +49,7 @@ export async function once(options: OnceOptions, world: World): Promise<number> 
       ...(environment === undefined ? {} : { environment }),
       ...(mode === undefined ? {} : { mode }),
       ...(crawlers === undefined ? {} : { crawlers }),
-      emitter: { name: "stdout", config: { format: "json" } },
+      emitter: await emitterOf(options, catalogue, world),
     },
   });
   const wanted = (workload: Workload): boolean => pod === undefined || workload.name === pod || workload.id === pod;
@@ -56,4 +66,16 @@ export async function once(options: OnceOptions, world: World): Promise<number> 
     pod === undefined ? "nothing could be crawled" : `nothing could be crawled: no ${pod} is here`,
   );
   return 1;
+}
+
+async function emitterOf(
+  { output, rows, meanings = false }: OnceOptions,
+  catalogue: PluginCatalogue,
+  world: World,
+): Promise<PluginSettings<EmitterPlugin>> {
+  const asPage = output === "page" || (output === "auto" && world.stdout.terminal);
+  if (asPage) return pageEmitter(world.stdout, await pageOptions({ rows, meanings }, catalogue, world));
+  const plugin = await catalogue.load("emitter", "stdout");
+  if (plugin.kind !== "emitter") throw new TrawlerError("TRAWLER_PLUGIN_INVALID", "stdout is no emitter");
+  return { ...(await defaultSettings(plugin)), plugin, config: { format: "json" } };
 }

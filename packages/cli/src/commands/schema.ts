@@ -40,6 +40,7 @@ async function features(catalogue: PluginCatalogue): Promise<Readonly<Record<str
   );
 }
 
-async function everyPlugin(catalogue: PluginCatalogue): Promise<readonly Plugin[]> {
+/** All plugins that are known, loaded. */
+export async function everyPlugin(catalogue: PluginCatalogue): Promise<readonly Plugin[]> {
   return Promise.all(catalogue.known().map(({ kind, name }) => catalogue.load(kind, name)));
 }
