@@ -24,7 +24,7 @@ function checkField(path: string, property: Readonly<Record<string, unknown>>): 
     assert.ok(flat, `${path} is of type ${type}: a feature's value is flat`);
   }
   if (!types.some((type) => type === "number" || type === "integer")) return;
-  assert.equal(typeof unitOf(property), "string", `${path} is a number without x-unit`);
+  assert.equal(typeof property["x-unit"], "string", `${path} is a number without x-unit, beside its type`);
 }
 
 function typesOf(property: Readonly<Record<string, unknown>>): readonly string[] {
@@ -33,12 +33,6 @@ function typesOf(property: Readonly<Record<string, unknown>>): readonly string[]
   if (Array.isArray(type)) return type.map(String);
   if (typeof type === "string") return [type];
   return Array.isArray(values) ? values.map((value) => (value === null ? "null" : typeof value)) : ["string"];
-}
-
-function unitOf(property: Readonly<Record<string, unknown>>): unknown {
-  const { anyOf } = property;
-  if (property["x-unit"] !== undefined) return property["x-unit"];
-  return Array.isArray(anyOf) ? anyOf.map((one) => unitOf(record(one))).find((unit) => unit !== undefined) : undefined;
 }
 
 /** One feature against the schema that its crawler declares for its type. */

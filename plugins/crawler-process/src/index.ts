@@ -7,7 +7,8 @@ const MAX_PROCESSES = 200;
 const MAX_MAPPED = 250;
 
 const number = (unit: string, description: string) => z.number().nonnegative().meta({ "x-unit": unit, description });
-const figure = (unit: string, description: string) => number(unit, description).nullable();
+const figure = (unit: string, description: string) =>
+  z.number().nonnegative().nullable().meta({ "x-unit": unit, description });
 const text = (description: string) => z.string().nullable().describe(description);
 
 /** One feature per process, the largest by memory first; the key is `pid:startTicks`. */
