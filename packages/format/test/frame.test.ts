@@ -36,6 +36,20 @@ test("K1: the subject is named alike in csv, json lines and graphite", () => {
   ).toBe(true);
 });
 
+test("parity B2: a host's frame has as many cpu- lines as it has processors", () => {
+  const features = [0, 1, 2, 3].map((number) => ({
+    type: "processor",
+    key: `cpu-${number}`,
+    value: { "cpu.logical_number": number, "cpu.time.idle": 99.5 },
+  }));
+  const host = { ...frame, kind: "host", resource: { "host.name": "node-a" }, containers: [], features };
+  const written = (format: (typeof FORMATS)[number]): readonly string[] =>
+    new TextDecoder().decode(formatFrame(new TextEncoder().encode(JSON.stringify(host)), format)).split("\n");
+  expect(written("csv").filter((line) => line.startsWith('processor\t"cpu-'))).toHaveLength(4);
+  expect(written("json-lines").filter((line) => line.includes('"feature_key":"cpu-'))).toHaveLength(4);
+  expect(written("graphite").filter((line) => /^node-a\.cpu-\d\.cpu\.time\.idle 99\.5/.test(line))).toHaveLength(4);
+});
+
 test("ecs: one document for the pod and one for each container, with the schema's own fields", () => {
   const documents = text("ecs")
     .trimEnd()

@@ -138,6 +138,22 @@ export interface CpuFigures {
   readonly limit: number | null;
 }
 
+/** Time of one logical processor of the host since boot, by what it was spent on, in seconds. Null = not counted. */
+export interface ProcessorFigures {
+  /** As the kernel numbers them; those that are offline are left out. */
+  readonly number: number;
+  readonly user: number | null;
+  readonly nice: number | null;
+  readonly system: number | null;
+  readonly idle: number | null;
+  /** Idle, while at least one task waited for a disk: not exact, and may go back. */
+  readonly ioWait: number | null;
+  /** Interrupts, soft ones included. */
+  readonly interrupt: number | null;
+  /** Taken by the hypervisor. */
+  readonly steal: number | null;
+}
+
 /** Bytes, and events for the counts. Working set = usage − inactive file pages, not below 0. */
 export interface MemoryFigures {
   readonly usage: number | null;
@@ -199,6 +215,8 @@ export interface CgroupAccess {
   memory(options?: ReadOptions): Promise<MemoryFigures>;
   block(options?: ReadOptions): Promise<readonly BlockFigures[]>;
   pids(options?: ReadOptions): Promise<PidsFigures>;
+  /** In the kernel's order, at most 8,192. Throws TRAWLER_UNSUPPORTED but for the host. */
+  processors(options?: ReadOptions): Promise<readonly ProcessorFigures[]>;
   pressure(options?: ReadOptions): Promise<PressureFigures>;
 }
 

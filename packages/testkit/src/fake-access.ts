@@ -12,6 +12,7 @@ import type {
   PidsFigures,
   PressureFigures,
   ProcessAccess,
+  ProcessorFigures,
   ProcessStatus,
   SocketStatus,
 } from "@trawler/plugin-api";
@@ -41,6 +42,7 @@ export interface CgroupAnswers {
   readonly memory?: Answer<MemoryFigures>;
   readonly block?: Answer<readonly BlockFigures[]>;
   readonly pids?: Answer<PidsFigures>;
+  readonly processors?: Answer<readonly ProcessorFigures[]>;
   readonly pressure?: Answer<PressureFigures>;
 }
 
@@ -85,6 +87,7 @@ export function fakeCgroup(answers: CgroupAnswers, turn: Turn = first): CgroupAc
     memory: async () => answerOf(answers.memory, "memory", turn()),
     block: async () => answerOf(answers.block, "block", turn()),
     pids: async () => answerOf(answers.pids, "pids", turn()),
+    processors: async () => answerOf(answers.processors, "the list of processors", turn()),
     pressure: async () => answerOf(answers.pressure, "pressure", turn()),
   };
 }

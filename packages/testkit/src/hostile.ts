@@ -61,7 +61,7 @@ function everywhere(call: (options?: { readonly signal?: AbortSignal }) => Promi
       fileSystems: call,
     },
     proc: { commands: call, processes: call, sockets: call, environmentNames: call, load: call, disks: call },
-    cgroup: { cpu: call, memory: call, block: call, pids: call, pressure: call },
+    cgroup: { cpu: call, memory: call, block: call, pids: call, processors: call, pressure: call },
     net: { interfaces: call, connect: (_, options) => call(options) },
   };
 }
@@ -98,6 +98,7 @@ function answering(bytes: Uint8Array): Omit<Access, "meta"> {
 }
 
 const unknownFigures = {
+  processors: [],
   cpu: {
     monotonic: 1,
     time: null,

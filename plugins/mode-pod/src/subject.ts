@@ -61,6 +61,7 @@ export class PodSubject implements Subject {
       memory: async () => this.#pod().memory(),
       block: async () => this.#pod().block(),
       pids: async () => this.#pod().pids(),
+      processors: async () => this.#pod().processors(),
       pressure: async () => this.#pod().pressure(),
     };
   }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { posix } from "node:path";
-import { type CgroupAccess, type Clock, type Pressure, TrawlerError } from "@trawler/plugin-api";
+import { type CgroupAccess, type Clock, type Pressure, TrawlerError, unsupported } from "@trawler/plugin-api";
 import { parseBlkio, parseIoStat, parsePids } from "./block.ts";
 import { parseCpuV1, parseCpuV2 } from "./cpu.ts";
 import { type Controller, type Hierarchy, hierarchyFolders } from "./hierarchy.ts";
@@ -93,6 +93,10 @@ export class CgroupReader implements CgroupAccess, Disposable {
   async pids(): ReturnType<CgroupAccess["pids"]> {
     const folder = this.#v1("pids") ?? this.#unified();
     return parsePids(this.#read(folder, "pids.current"), this.#read(folder, "pids.max"));
+  }
+
+  async processors(): ReturnType<CgroupAccess["processors"]> {
+    throw unsupported("processors are the host's");
   }
 
   async pressure(): ReturnType<CgroupAccess["pressure"]> {

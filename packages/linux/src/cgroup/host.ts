@@ -3,6 +3,7 @@ import { parseDiskstats } from "../proc/diskstats.ts";
 import { orNull, type ProcFiles } from "../proc/files.ts";
 import { parseCounts } from "../proc/key-value.ts";
 import { difference, divided, parseCount, sum } from "../proc/number.ts";
+import { parseProcessors } from "../proc/processors.ts";
 import { TICKS_PER_SECOND } from "../proc/stat.ts";
 import { parseMeminfo, parseSystemStat } from "../proc/system.ts";
 import { parsePressure } from "./pressure.ts";
@@ -18,6 +19,7 @@ export function openHostCgroup(files: ProcFiles, clock: Clock): CgroupAccess {
     memory: async () => parseHostMemory(read("meminfo"), read("vmstat")),
     block: async () => parseDiskstats(read("diskstats")),
     pids: async () => parseHostPids(read("loadavg"), read("sys/kernel/threads-max"), read("sys/kernel/pid_max")),
+    processors: async () => parseProcessors(read("stat")),
     pressure: async () => ({
       cpu: parsePressure(readPressure(files, "cpu")),
       memory: parsePressure(readPressure(files, "memory")),

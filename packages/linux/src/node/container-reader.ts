@@ -102,6 +102,7 @@ export class ContainerReader implements AsyncDisposable {
       memory: async () => reader().memory(),
       block: async () => reader().block(),
       pids: async () => reader().pids(),
+      processors: async () => reader().processors(),
       pressure: async () => reader().pressure(),
     };
   }

@@ -10,6 +10,7 @@ export { parseMappedFiles } from "./maps.ts";
 export { type Mount, parseMountinfo } from "./mountinfo.ts";
 export { openProcessAccess, type ProcessAccessOptions } from "./process-access.ts";
 export { type Belongs, readProcessStat } from "./process-reader.ts";
+export { parseProcessors } from "./processors.ts";
 export { type ProcessStat, parseProcessStat, TICKS_PER_SECOND } from "./stat.ts";
 export { type ProcessStatusFile, parseProcessStatus } from "./status.ts";
 export { parseMeminfo, parseSystemStat, parseUptime, type SystemStat } from "./system.ts";
