@@ -1,3 +1,4 @@
+import { parseDuration } from "@trawler/plugin-api";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { check } from "./commands/check.ts";
 import type { CommonOptions } from "./commands/common.ts";
@@ -62,6 +63,11 @@ export function createProgram(world: World, done: (code: number) => void): Comma
     .option("-m, --mode <name>", "what one frame is about: pod, container or host")
     .option("--crawlers <names>", "what is read, separated by commas", names)
     .option("--pod <namespace/name>", "this one only, by its name or id")
+    .addOption(
+      new Option("--over <duration>", "measure rates, such as CPU in use, over so long; 0s: no rates, one reading")
+        .default(1, "1s")
+        .argParser(seconds),
+    )
     .addOption(
       new Option("-o, --output <format>", "JSON lines, or a page a frame; auto: pages on a terminal, else JSON")
         .choices(["auto", "json", "page"])
@@ -222,6 +228,13 @@ function names(value: string): readonly string[] {
 
 function rowsOption(): Option {
   return new Option("--rows <count>", "rows of one table, such as a container's packages").default(10).argParser(count);
+}
+
+/** A minute at most: it is for a look, and the agent is for watching. */
+function seconds(value: string): number {
+  const milliseconds = value === "0s" ? 0 : parseDuration(value);
+  if (milliseconds !== null && milliseconds <= 60_000) return milliseconds / 1000;
+  throw new InvalidArgumentError("It is a duration up to 1m, such as 500ms or 5s, or 0s.");
 }
 
 function count(value: string): number {

@@ -103,7 +103,7 @@ describe("trawl show", () => {
       "  incomplete  the API server is away",
       "  memory",
       "  usage  5.3 MiB",
-      "  not measured: limit",
+      "  no value: limit",
       "",
       "container redis",
       "  state  running, since 2026-11-30T23:12:08Z, 1 restarts",

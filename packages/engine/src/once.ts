@@ -5,10 +5,10 @@ import { buildFrame } from "./frame.ts";
 import type { Guard } from "./guard.ts";
 import { CrawlMemory } from "./memory.ts";
 import { Opening } from "./opening.ts";
-import type { PipelineOptions } from "./options.ts";
+import type { CrawlerInstance, PipelineOptions } from "./options.ts";
 import { parallel } from "./parallel.ts";
 import { partsOf } from "./parts.ts";
-import { aborted, settled } from "./wait.ts";
+import { aborted, delay, settled } from "./wait.ts";
 
 /** Milliseconds until everything that is there must have been reported. */
 const SYNC_TIMEOUT = 30_000;
@@ -21,38 +21,64 @@ interface World {
   readonly modeGuard: Guard;
 }
 
-/** Crawls once all that runs and passes `filter`. Throws where the environment fails or does not report in time. */
+export interface OnceOptions {
+  readonly filter: (workload: Workload) => boolean;
+  /** Seconds between two readings of what gives rates; 0 = one reading, no rates. */
+  readonly over: number;
+  readonly send: (workload: Workload, frame: Frame) => void;
+}
+
+/**
+ * Crawls once all that runs and passes `filter`. With `over` seconds what gives rates is read before as well, so that
+ * they are there; costly crawlers and those that work by difference are called once only. Throws where the environment
+ * fails or does not report in time.
+ */
 export async function crawlOnce(
   { options, crawler, modeGuard }: World,
-  filter: (workload: Workload) => boolean,
-  send: (workload: Workload, frame: Frame) => void,
+  { filter, over, send }: OnceOptions,
   signal: AbortSignal,
 ): Promise<{ frames: number; problems: number }> {
   const { mode, clock, agent, log, concurrency } = options;
   const began = clock.monotonic();
   const workloads = await whatRuns(options, filter, signal);
-  const subjects = workloads.flatMap((workload) => mode.instance.subjects?.(workload) ?? [workload]);
+  const subjects = workloads
+    .flatMap((workload) => mode.instance.subjects?.(workload) ?? [workload])
+    .map((workload) => ({
+      workload,
+      opening: new Opening(mode.instance, modeGuard, log, mode.plugin.provides.member.length > 0),
+      memory: new CrawlMemory(),
+    }));
   let problems = 0;
-  await parallel(subjects, concurrency, async (workload) => {
-    const opening = new Opening(mode.instance, modeGuard, log, mode.plugin.provides.member.length > 0);
-    try {
+  try {
+    if (over > 0) {
+      await parallel(subjects, concurrency, async ({ workload, opening, memory }) => {
+        const subject = await opening.open(workload, signal);
+        if (!("code" in subject)) await crawler.crawl(workload, subject, memory, signal, givesRates);
+      });
+      await delay(over * 1000, signal);
+      signal.throwIfAborted();
+    }
+    await parallel(subjects, concurrency, async ({ workload, opening, memory }) => {
       const now = clock.now();
       const observedFor = clock.monotonic() - began;
       const subject = await opening.open(workload, signal);
       const result =
         "code" in subject
           ? { outcomes: [], problems: [subject] }
-          : await crawler.crawl(workload, subject, new CrawlMemory(), signal);
+          : await crawler.crawl(workload, subject, memory, signal);
       const parts = partsOf(workload, result);
       const frame = buildFrame(workload, { reason: "interval", agent, sequence: 1, now, observedFor, ...parts });
       problems += frame.problems.length + frame.containers.reduce((sum, one) => sum + one.problems.length, 0);
       send(workload, frame);
-    } finally {
       await opening.close();
-    }
-  });
+    });
+  } finally {
+    await Promise.all(subjects.map(({ opening }) => opening.close()));
+  }
   return { frames: subjects.length, problems };
 }
+
+const givesRates = ({ plugin, every }: CrawlerInstance): boolean => plugin.onChange !== true && every === undefined;
 
 /** Workloads that run, once all have been reported and, for a moment, until their metadata is complete. */
 async function whatRuns(

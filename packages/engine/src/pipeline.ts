@@ -87,16 +87,17 @@ export class Pipeline {
 
   /**
    * Crawls once what is there and passes `filter`, emits and flushes. `frames` were made, `lost` envelopes of them no
-   * emitter took in time; `problems` stand in the frames.
+   * emitter took in time; `problems` stand in the frames. Rates are measured over so many seconds; over none there are none.
    */
   async once(
     signal: AbortSignal,
-    filter: (workload: Workload) => boolean = () => true,
+    { filter = () => true, over = 0 }: { filter?: (workload: Workload) => boolean; over?: number } = {},
   ): Promise<{ frames: number; problems: number; lost: number }> {
     const outlet = new Outlet(this.#options);
     const world = { options: this.#options, crawler: this.#crawler, modeGuard: this.#modeGuard };
     try {
-      const done = await crawlOnce(world, filter, (workload, frame) => outlet.send(workload, frame), signal);
+      const send = (workload: Workload, frame: Frame): void => outlet.send(workload, frame);
+      const done = await crawlOnce(world, { filter, over, send }, signal);
       await outlet.close();
       return { ...done, lost: outlet.stats().lost };
     } finally {

@@ -131,3 +131,29 @@ test("an environment that ends by itself leaves its workloads crawled", async ()
   await settle(running);
   expect(emitter.frames.length).toBeGreaterThanOrEqual(5);
 });
+
+test("over a second, once reads what gives rates twice, and what is costly or works by difference once", async () => {
+  const calls: string[] = [];
+  const counting = (name: string, over: object = {}) =>
+    crawlerOf(
+      async function* (_access, { state }) {
+        calls.push(name);
+        yield fact(state.get("calls") ?? 0, name);
+        state.set("calls", 1);
+      },
+      { name, ...over },
+    );
+  const crawlers = [counting("figures"), counting("slow", { every: 300 }), counting("files", { onChange: true })];
+  const { environment, emitter, options } = pipelineOf({ crawlers });
+  environment.push({ type: "added", workload: fakeWorkload() }, { type: "synced" });
+  expect(await settle(new Pipeline(options).once(never, { over: 1 }))).toEqual({ frames: 1, problems: 0, lost: 0 });
+  expect(calls.toSorted()).toEqual(["figures", "figures", "files", "slow"]);
+  const [frame] = emitter.frames;
+  const features = [...(frame?.features ?? []), ...(frame?.containers.flatMap((one) => one.features) ?? [])];
+  // What was kept at the first reading is there at the second.
+  expect(features.map(({ key, value }) => [key, value])).toEqual([
+    ["figures", { value: 1 }],
+    ["slow", { value: 0 }],
+    ["files", { value: 0 }],
+  ]);
+});

@@ -8,7 +8,9 @@ test("once crawls what is there, sends one frame each and ends", async () => {
   const { environment, emitter, options } = pipelineOf();
   const other = fakeWorkload({ id: "2", name: "shop/other" });
   environment.push({ type: "added", workload: fakeWorkload() }, { type: "added", workload: other }, { type: "synced" });
-  const done = await new Pipeline(options).once(new AbortController().signal, ({ name }) => name === "shop/cart-0");
+  const done = await new Pipeline(options).once(new AbortController().signal, {
+    filter: ({ name }) => name === "shop/cart-0",
+  });
   expect(done).toEqual({ frames: 1, problems: 0, lost: 0 });
   expect(emitter.frames).toMatchObject([
     {

@@ -16,6 +16,8 @@ export interface OnceOptions extends CommonOptions {
   readonly mode?: string;
   readonly crawlers?: readonly string[];
   readonly pod?: string;
+  /** Seconds over which rates are measured. */
+  readonly over: number;
   readonly output: "auto" | "json" | "page";
   readonly rows: number;
   readonly meanings?: boolean;
@@ -56,7 +58,7 @@ export async function once(options: OnceOptions, world: World): Promise<number> 
   let frames = 0;
   for (const settings of resolved) {
     const { pipeline } = await composition.pipeline(settings);
-    const result = await pipeline.once(stop, wanted);
+    const result = await pipeline.once(stop, { filter: wanted, over: options.over });
     frames += result.frames;
     log.debug({ pipeline: settings.id, ...result }, "crawled once");
   }

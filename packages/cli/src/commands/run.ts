@@ -16,6 +16,8 @@ import { type CommonOptions, load } from "./common.ts";
 
 /** Milliseconds after a stop signal at which the process ends whatever happens: the flush's ten seconds and a little. */
 const GRACE = 12_000;
+/** Seconds over which one crawl measures rates. */
+const OVER = 1;
 const MINUTE = 60_000;
 
 /** `trawl run`: the agent, until a signal; with `once` it ends after one crawl. Returns the exit code. */
@@ -79,7 +81,7 @@ export async function run(options: CommonOptions & { readonly once?: boolean }, 
   };
   await showPlan(plan, world, log);
   if (options.once === true) {
-    const results = await Promise.all(running.map(({ pipeline }) => pipeline.once(stop)));
+    const results = await Promise.all(running.map(({ pipeline }) => pipeline.once(stop, { over: OVER })));
     if (results.some(({ frames }) => frames > 0)) return 0;
     log.error({ code: "TRAWLER_UNSUPPORTED" }, "nothing could be crawled: there is nothing here that the plan matches");
     return 1;

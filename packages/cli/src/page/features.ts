@@ -29,7 +29,7 @@ function listed(type: string, feature: Feature, { fields, meanings, paint }: Pag
     const meaning = meanings && field?.meaning ? paint.faint(`  ${field.meaning}`) : "";
     return `${shortName(type, name).padEnd(NAME)} ${text}${meaning}`;
   });
-  return missing.length === 0 ? lines : [...lines, paint.faint(`not measured: ${missing.join(", ")}`)];
+  return missing.length === 0 ? lines : [...lines, paint.faint(`no value: ${missing.join(", ")}`)];
 }
 
 function tabled(type: string, features: readonly Feature[], options: PageOptions): readonly string[] {
