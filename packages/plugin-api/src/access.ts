@@ -102,6 +102,38 @@ export interface DiskFigures {
   readonly weightedIoTime: number | null;
 }
 
+/** Null = its driver does not say. */
+export interface GpuFigures {
+  /** Shares, 0 to 1. */
+  readonly utilization: number | null;
+  readonly memoryUtilization: number | null;
+  /** Bytes of its own memory. */
+  readonly memoryTotal: number | null;
+  readonly memoryUsed: number | null;
+  /** Degrees Celsius. */
+  readonly temperature: number | null;
+  /** Watts. */
+  readonly power: number | null;
+  readonly powerLimit: number | null;
+}
+
+/** One graphics processor of the node. */
+export interface GpuStatus {
+  /** On its bus, such as `0000:65:00.0`. */
+  readonly address: string;
+  /** `nvidia`, `amdgpu`, `i915`, … */
+  readonly driver: string | null;
+  /** Its name, or `vendor:device` where the driver knows none. */
+  readonly model: string | null;
+  readonly uuid: string | null;
+  /** Files by which programs use it, such as `/dev/nvidia0` and `/dev/dri/renderD128`. */
+  readonly files: readonly string[];
+  /** Null but for the host. */
+  readonly figures: GpuFigures | null;
+  /** The subject's processes that have opened one of the files; null for the host. */
+  readonly pids: readonly number[] | null;
+}
+
 export interface ProcessAccess {
   /** Pids and `comm` only: cheap, for matching. */
   commands(options?: ReadOptions): Promise<readonly { readonly pid: number; readonly command: string }[]>;
@@ -123,6 +155,8 @@ export interface ProcessAccess {
   load(options?: ReadOptions): Promise<LoadFigures>;
   /** Disks and partitions that were used since boot, in the kernel's order. Throws TRAWLER_UNSUPPORTED but for the host. */
   disks(options?: ReadOptions): Promise<readonly DiskFigures[]>;
+  /** The host's by address, at most 64; of a member those that its processes have opened. Throws TRAWLER_DENIED where these are hidden. */
+  gpus(options?: ReadOptions): Promise<readonly GpuStatus[]>;
 }
 
 /** CPU, seconds of CPU time. Null = the file or field is absent. `monotonic` in seconds is when it was read. */

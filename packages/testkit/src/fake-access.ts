@@ -5,6 +5,7 @@ import type {
   DiskFigures,
   FileSystemAccess,
   FileSystemStatus,
+  GpuStatus,
   InterfaceFigures,
   LoadFigures,
   MemoryFigures,
@@ -35,6 +36,7 @@ export interface ProcAnswers {
   readonly environmentNames?: Answer<readonly string[]>;
   readonly load?: Answer<LoadFigures>;
   readonly disks?: Answer<readonly DiskFigures[]>;
+  readonly gpus?: Answer<readonly GpuStatus[]>;
 }
 
 export interface CgroupAnswers {
@@ -77,6 +79,7 @@ export function fakeProc(answers: ProcAnswers, turn: Turn = first): ProcessAcces
     },
     load: async () => answerOf(answers.load, "the load", turn()),
     disks: async () => answerOf(answers.disks, "the list of disks", turn()),
+    gpus: async () => answerOf(answers.gpus, "the list of graphics processors", turn()),
   };
 }
 

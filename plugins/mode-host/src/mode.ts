@@ -32,6 +32,7 @@ export class HostMode implements Mode, AsyncDisposable {
       fs: await openHostFileSystem(this.#root),
       proc: openProcessAccess({
         files,
+        system: this.#node.system,
         bootTime: () => this.#node.bootTime(),
         pids: () => hostPids(files),
         firstPid: 1,

@@ -48,6 +48,7 @@ export class PodSubject implements Subject {
     );
     this.#proc = openProcessAccess({
       files: node.files,
+      system: node.system,
       bootTime: () => node.bootTime(),
       // Of the members, without the sandbox; none is no error: a pod waits between two runs of its containers.
       pids: () => this.#network.memberPids(),

@@ -110,6 +110,7 @@ export class ContainerReader implements AsyncDisposable {
   #openProcesses(network: SubjectNetwork): ProcessAccess {
     return openProcessAccess({
       files: this.#node.files,
+      system: this.#node.system,
       bootTime: () => this.#node.bootTime(),
       pids: () => this.pids(),
       belongs: this.belongs,

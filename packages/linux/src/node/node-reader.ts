@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Clock, NodeInfo } from "@trawler/plugin-api";
 import { CgroupReader } from "../cgroup/access.ts";
 import { findHierarchy, type Hierarchy } from "../cgroup/hierarchy.ts";
@@ -5,9 +6,11 @@ import { ReadBuffer } from "../cgroup/kept-file.ts";
 import { BootTime } from "../proc/boot-time.ts";
 import { ProcFileReader, type ProcFiles } from "../proc/files.ts";
 
-/** What reading one node takes, made once: its `/proc`, where its cgroups are, one buffer. */
+/** What reading one node takes, made once: its `/proc` and `/sys`, where its cgroups are, one buffer. */
 export class NodeReader {
   readonly files: ProcFiles;
+  /** Its `/sys`. */
+  readonly system: ProcFiles;
   readonly hierarchy: Hierarchy;
   readonly buffer: ReadBuffer = new ReadBuffer();
   readonly #clock: Clock;
@@ -15,6 +18,7 @@ export class NodeReader {
 
   constructor(paths: NodeInfo["paths"], clock: Clock, files: ProcFiles = new ProcFileReader(paths.proc)) {
     this.files = files;
+    this.system = new ProcFileReader(join(paths.root, "sys"));
     this.hierarchy = findHierarchy(paths.cgroup, files);
     this.#clock = clock;
     this.#bootTime = new BootTime(files, clock);

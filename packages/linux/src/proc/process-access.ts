@@ -6,6 +6,7 @@ import {
   TrawlerError,
   unsupported,
 } from "@trawler/plugin-api";
+import { readGpus } from "../gpu/read.ts";
 import { readSockets } from "../network/socket-reader.ts";
 import type { SocketTables } from "../network/socket-tables.ts";
 import { parseDisks } from "./diskstats.ts";
@@ -24,6 +25,8 @@ const TURN = 64;
 
 export interface ProcessAccessOptions {
   readonly files: ProcFiles;
+  /** The node's `/sys`; without it nothing is known of its devices. */
+  readonly system?: ProcFiles;
   /** Boot time in seconds since the epoch. */
   readonly bootTime: () => number;
   /** The subject's processes now. Throws TRAWLER_GONE where it has ended. */
@@ -86,6 +89,11 @@ export function openProcessAccess(options: ProcessAccessOptions): ProcessAccess 
     disks: async () => {
       if (options.belongs !== undefined) throw unsupported("disks are the host's");
       return parseDisks(orNull(() => options.files.text("diskstats", DISKSTATS_BYTES)) ?? "");
+    },
+    gpus: async ({ signal } = {}) => {
+      const { system, pids, belongs } = options;
+      if (system === undefined) throw unsupported("nothing is known of the node's devices");
+      return readGpus(options.files, { system, pids, belongs, signal });
     },
   };
 }
