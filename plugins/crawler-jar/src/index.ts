@@ -1,11 +1,11 @@
 import { defineCrawler, errorMessage, parseSize, partProblem, SIZE, statFingerprint } from "@trawler/plugin-api";
 import * as z from "zod";
 import { findArchives } from "./find.ts";
+import { KnownArchives } from "./known.ts";
 import { readFile, UNREAD } from "./read.ts";
 
 /** Texts of 64 characters, as many as a field of a frame holds. */
 const MOST_CLASSES = 240;
-const MAX_ARCHIVES = 64;
 const EXCLUDED = ["/boot", "/dev", "/proc", "/sys", "/mnt", "/tmp", "/var/cache", "/usr/share/man", "/usr/share/doc"];
 
 const paths = (description: string) => z.array(z.string().startsWith("/").max(4096)).max(256).describe(description);
@@ -62,6 +62,7 @@ export default defineCrawler({
   create: ({ algorithm, extensions, max, maxBytes, maxClasses, ...where }) => {
     const isArchive = (name: string): boolean => extensions.some((end) => name.toLowerCase().endsWith(end));
     const most = parseSize(maxBytes) ?? 0;
+    const known = new KnownArchives();
     return {
       async *crawl({ fs }, { signal, unchanged, problem }) {
         const failures: unknown[] = [];
@@ -71,28 +72,21 @@ export default defineCrawler({
         if (archives.length === 0 && failures.length > 0) throw failures[0];
         for (const error of failures) problem(partProblem(error), errorMessage(error));
         if (truncated) problem("truncated", `more than ${max} archives`);
-        const options = { algorithm, isArchive, allowance: { left: most }, maxBytes: most, problem, signal };
+        const allowance = { left: most };
+        const options = { algorithm, isArchive, allowance, maxBytes: most, maxClasses, problem, signal };
         let left = most;
         let unread = 0;
         for (const status of archives) {
+          let archive = known.get(status);
+          if (archive === undefined) {
+            left -= status.size;
+            if (left < 0) unread++;
+            archive = left < 0 ? UNREAD : await readFile(fs, status, options);
+            known.add(status, archive);
+          }
           const { path, size } = status;
-          left -= size;
-          if (left < 0) unread++;
-          const { digest, content, classesDigest } = left < 0 ? UNREAD : await readFile(fs, status, options);
-          yield {
-            type: "jar",
-            key: path,
-            value: {
-              path,
-              name: path.slice(path.lastIndexOf("/") + 1),
-              "file.size": size,
-              digest,
-              classes: content?.classes.length ?? null,
-              classDigests: (content?.classes ?? []).slice(0, maxClasses).map((one) => one ?? ""),
-              classesDigest,
-              archives: (content?.archives ?? []).slice(0, MAX_ARCHIVES),
-            },
-          };
+          const name = path.slice(path.lastIndexOf("/") + 1);
+          yield { type: "jar", key: path, value: { path, name, "file.size": size, ...archive } };
         }
         if (unread > 0)
           problem("truncated", `${unread} archives were not read: together they are larger than ${maxBytes}`);

@@ -13,16 +13,24 @@ import { Damaged } from "./zip.ts";
 export interface Archive {
   /** `sha256:…` or `md5:…` of the file; null where it could not be read whole. */
   readonly digest: string | null;
-  /** Null where it is no archive, or could not be read. */
-  readonly content: ArchiveContent | null;
+  /** Classes in it; null where it is no archive, or could not be read. */
+  readonly classes: number | null;
+  /** Digests of the first classes; empty for one that is not known. */
+  readonly classDigests: readonly string[];
+  /** Names of archives inside it. */
+  readonly archives: readonly string[];
   /** Over the digests of all classes; null where one is not known. */
   readonly classesDigest: string | null;
 }
 
-export const UNREAD: Archive = { digest: null, content: null, classesDigest: null };
+export const UNREAD: Archive = { digest: null, classes: null, classDigests: [], archives: [], classesDigest: null };
+
+const MAX_ARCHIVES = 64;
 
 export interface ReadArchiveOptions extends ArchiveOptions {
   readonly maxBytes: number;
+  /** Most digests of classes that are kept. */
+  readonly maxClasses: number;
   readonly problem: CrawlContext["problem"];
 }
 
@@ -32,7 +40,7 @@ export async function readFile(
   { path, size }: FileStatus,
   options: ReadArchiveOptions,
 ): Promise<Archive> {
-  const { algorithm, maxBytes, problem, signal } = options;
+  const { algorithm, maxBytes, maxClasses, problem, signal } = options;
   let digest: string | null = null;
   try {
     const found = await fs.digest(path, { algorithm, maxBytes, signal });
@@ -40,7 +48,13 @@ export async function readFile(
     // Read and unpacked once; a local header before each entry, a chunk of the file at each end.
     const content = await readArchive(fileReader(fs, path, { signal, maxBytes: 2 * maxBytes }), size, options);
     if (content.shortfall !== null) problem("truncated", `${path}: ${content.shortfall}`);
-    return { digest, content, classesDigest: digestOf(algorithm, content) };
+    return {
+      digest,
+      classes: content.classes.length,
+      classDigests: content.classes.slice(0, maxClasses).map((one) => one ?? ""),
+      archives: content.archives.slice(0, MAX_ARCHIVES),
+      classesDigest: digestOf(algorithm, content),
+    };
   } catch (error) {
     if (error instanceof Damaged) problem("failed", `${path}: ${error.message}`);
     else problem(partProblem(error), errorMessage(error));

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { deflateRawSync } from "node:zlib";
-import type { FileSystemAccess } from "@trawler/plugin-api";
-import { crawlAlone, folderFs } from "@trawler/testkit";
+import { type FileSystemAccess, TrawlerError } from "@trawler/plugin-api";
+import { crawlAlone, fakeHost, folderFs } from "@trawler/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import crawler from "../src/index.ts";
 import { Damaged, readDirectory } from "../src/zip.ts";
@@ -170,6 +170,36 @@ test("unchanged archives are not read again, and a changed one is", async () => 
   expect((await again()).features).toEqual([]);
   await utimes(join(root, "cart.jar"), 1, 1);
   await expect(again()).rejects.toThrow("is read");
+});
+
+test("a crawl that is cut off by its deadline goes on at the next one where it ended", async () => {
+  await cp(join(testdata, "nested/rootfs/srv"), root, { recursive: true });
+  const read: string[] = [];
+  const files = folderFs(root);
+  let late = true;
+  const fs: FileSystemAccess = {
+    ...files,
+    digest: (path, options) => {
+      read.push(path);
+      return late && path === "/run.jar"
+        ? Promise.reject(new TrawlerError("TRAWLER_GONE", "late"))
+        : files.digest(path, options);
+    },
+  };
+  const instance = await crawler.create(crawler.config.parse({}), fakeHost());
+  const again = () => crawlAlone({ ...crawler, create: () => instance }, { access: { fs } });
+  await expect(again()).rejects.toThrow("late");
+  late = false;
+  read.length = 0;
+  const { features } = await again();
+  // What was read whole is there without being read again; what was not, or is broken, is read.
+  expect(features.map(({ key }) => [key, jarOf({ features, problems: [] }, key)?.["digest"] !== null])).toEqual([
+    ["/broken.jar", true],
+    ["/cart.jar", true],
+    ["/run.jar", true],
+    ["/shop.war", true],
+  ]);
+  expect(read).toEqual(["/broken.jar", "/run.jar", "/shop.war"]);
 });
 
 test("cut anywhere, an archive is damaged or good, never more", async () => {
