@@ -174,6 +174,12 @@ const ROWS: readonly Row[] = [
     () => import("@trawler/crawler-liberty"),
   ],
   [
+    "crawler",
+    "gpu",
+    "Reads the graphics processors of the host, and which container uses which.",
+    () => import("@trawler/crawler-gpu"),
+  ],
+  [
     "emitter",
     "kafka",
     "Writes frames to a Kafka topic, keyed by pod, at least once.",
