@@ -1,4 +1,5 @@
 import type { Feature, FeatureValue, Frame } from "@trawler/plugin-api";
+import { type NameOf, namespaceOf } from "./name.ts";
 
 /** A value of a feature, or any JSON value of a foreign one. */
 export type Value = string | number | boolean | null | readonly Value[] | { readonly [key: string]: Value };
@@ -24,8 +25,8 @@ export interface Document {
 }
 
 /** The rows of a frame: its own features, then those of each container in order. */
-export function documentOf(frame: Frame): Document {
-  const namespace = namespaceOf(frame);
+export function documentOf(frame: Frame, nameOf: NameOf = namespaceOf): Document {
+  const namespace = nameOf(frame);
   const containers = frame.containers.filter(({ features }) => features.length > 0);
   return {
     namespace,
@@ -50,17 +51,6 @@ export function documentOf(frame: Frame): Document {
       ...containers.flatMap(({ name, features }) => features.map((feature) => rowOf(feature, `${name}/`))),
     ],
   };
-}
-
-/** `<namespace>/<pod>`, the container's name, or the host's. */
-export function namespaceOf({ kind, resource }: Pick<Frame, "kind" | "resource">): string {
-  const names =
-    kind === "pod"
-      ? [resource["k8s.namespace.name"], resource["k8s.pod.name"]]
-      : kind === "container"
-        ? [resource["host.name"], resource["container.name"] ?? resource["container.id"]]
-        : [resource["host.name"]];
-  return names.filter((name) => typeof name === "string" && name !== "").join("/") || "unknown";
 }
 
 /** A feature's value as the frame's schema has it: the contract ties it to its crawler's schema, which is not known here. */

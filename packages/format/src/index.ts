@@ -5,13 +5,15 @@ import { ecs } from "./ecs.ts";
 import { graphite } from "./graphite.ts";
 import { jsonLines } from "./json-lines.ts";
 import { logstash } from "./logstash.ts";
+import type { NameOf } from "./name.ts";
 
 export { csv } from "./csv.ts";
-export { type Document, documentOf, namespaceOf, type Row, type Value } from "./document.ts";
+export { type Document, documentOf, type Row, type Value } from "./document.ts";
 export { ECS_VERSION, ecs } from "./ecs.ts";
 export { graphite } from "./graphite.ts";
 export { jsonLines } from "./json-lines.ts";
 export { logstash } from "./logstash.ts";
+export { NAME_DESCRIPTION, NAME_HINT, NAME_TEMPLATE, type NameOf, nameBy, namespaceOf } from "./name.ts";
 
 /** Projections of a frame, by the names that settings give them; `json` is the frame itself on one line. */
 export const FORMATS = ["json", "csv", "json-lines", "logstash", "graphite", "ecs"] as const;
@@ -30,15 +32,18 @@ export const MEDIA_TYPES: Readonly<Record<Format, string>> = {
 const encoder = new TextEncoder();
 const LINE_END = 0x0a;
 
-/** A frame's UTF-8 JSON in another format; whole lines. Throws TRAWLER_PLUGIN_INVALID where it is no frame. */
-export function formatFrame(bytes: Uint8Array, format: Format): Uint8Array {
+/**
+ * A frame's UTF-8 JSON in another format; whole lines. `nameOf` names its subject in the line formats. Throws
+ * TRAWLER_PLUGIN_INVALID where it is no frame.
+ */
+export function formatFrame(bytes: Uint8Array, format: Format, nameOf?: NameOf): Uint8Array {
   if (format === "json") {
     const line = new Uint8Array(bytes.length + 1);
     line.set(bytes);
     line[bytes.length] = LINE_END;
     return line;
   }
-  return encoder.encode(format === "ecs" ? ecs(parseFrame(bytes)) : line(format, parseFrame(bytes)));
+  return encoder.encode(format === "ecs" ? ecs(parseFrame(bytes)) : line(format, parseFrame(bytes), nameOf));
 }
 
 /** The frame that an envelope carries. Throws TRAWLER_PLUGIN_INVALID where it is none. */
@@ -53,8 +58,8 @@ export function parseFrame(bytes: Uint8Array): Frame {
   return frame;
 }
 
-function line(format: Exclude<Format, "json" | "ecs">, frame: Frame): string {
-  return { csv, "json-lines": jsonLines, logstash, graphite }[format](documentOf(frame));
+function line(format: Exclude<Format, "json" | "ecs">, frame: Frame, nameOf: NameOf | undefined): string {
+  return { csv, "json-lines": jsonLines, logstash, graphite }[format](documentOf(frame, nameOf));
 }
 
 function isFrame(value: unknown): value is Frame {

@@ -1,4 +1,4 @@
-import { type Format, formatFrame } from "@trawler/format";
+import { type Format, formatFrame, type NameOf } from "@trawler/format";
 import { type Emitter, type Envelope, errorCode, errorMessage, TrawlerError } from "@trawler/plugin-api";
 import { RotatingFile, type RotationOptions } from "./rotating-file.ts";
 
@@ -6,6 +6,7 @@ export interface FileOptions extends RotationOptions {
   /** Wait for the disk after each batch. */
   readonly fsync: boolean;
   readonly format: Format;
+  readonly nameOf?: NameOf;
 }
 
 /** The lines of one envelope. */
@@ -24,7 +25,9 @@ export async function fileEmitter(options: FileOptions): Promise<Emitter & Async
   let closed = false;
 
   async function appendAll(envelopes: readonly Envelope[], signal: AbortSignal) {
-    const batch = envelopes.map(({ id, bytes }): Lines => ({ id, bytes: formatFrame(bytes, options.format) }));
+    const batch = envelopes.map(
+      ({ id, bytes }): Lines => ({ id, bytes: formatFrame(bytes, options.format, options.nameOf) }),
+    );
     for (let start = 0, end = 0; start < batch.length; start = end) {
       if (signal.aborted || closed) return retry(batch.slice(start));
       end = endOfPiece(batch, start, file.room, options.maxSize);

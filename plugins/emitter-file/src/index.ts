@@ -1,4 +1,4 @@
-import { FORMATS } from "@trawler/format";
+import { FORMATS, NAME_DESCRIPTION, NAME_HINT, NAME_TEMPLATE, nameBy } from "@trawler/format";
 import { defineEmitter, errorMessage, parseSize, SIZE } from "@trawler/plugin-api";
 import * as z from "zod";
 import { Compression } from "./compression.ts";
@@ -20,16 +20,25 @@ export default defineEmitter({
       .enum(FORMATS)
       .default("json")
       .describe("`json`: the frame itself, one a line; the others are projections of it."),
+    name: z.string().regex(NAME_TEMPLATE, NAME_HINT).default("{name}").describe(NAME_DESCRIPTION),
     compression: z
       .enum(["none", "gzip"])
       .default("none")
       .describe("Compression of old files, to `path.1.gz` and so on; the current one stays plain."),
     fsync: z.boolean().default(false).describe("Waits for the disk after each batch."),
   }),
-  create({ path, maxSize, maxFiles, format, compression, fsync }, { log }) {
+  create({ path, maxSize, maxFiles, format, name, compression, fsync }, { log }) {
     const failed = (error: unknown): void =>
       log.warn({ path }, `an old file stays uncompressed: ${errorMessage(error)}`);
     const gzip = compression === "gzip" ? { compression: new Compression(failed) } : {};
-    return fileEmitter({ path, maxSize: parseSize(maxSize) ?? 0, maxFiles, format, fsync, ...gzip });
+    return fileEmitter({
+      path,
+      maxSize: parseSize(maxSize) ?? 0,
+      maxFiles,
+      format,
+      nameOf: nameBy(name),
+      fsync,
+      ...gzip,
+    });
   },
 });

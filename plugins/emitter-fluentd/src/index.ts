@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
+import { NAME_DESCRIPTION, NAME_HINT, NAME_TEMPLATE, nameBy } from "@trawler/format";
 import { DURATION, defineEmitter, errorMessage, parseDuration, TrawlerError } from "@trawler/plugin-api";
 import * as z from "zod";
 import { Connection } from "./connection.ts";
@@ -28,6 +29,7 @@ export default defineEmitter({
       .enum(["frame", "features"])
       .default("frame")
       .describe("`frame`: one record a frame; `features`: its metadata, then one record a feature."),
+    name: z.string().regex(NAME_TEMPLATE, NAME_HINT).default("{name}").describe(NAME_DESCRIPTION),
     sharedKey: z.string().min(1).meta(secret).optional().describe("Key that the receiver shares with its clients."),
     username: z.string().default("").describe("User, where the receiver asks for one."),
     password: z.string().meta(secret).default("").describe("Password of that user."),
@@ -47,8 +49,9 @@ export default defineEmitter({
       .default("10s")
       .describe("Time that connecting, or one batch with its answer, may take."),
   }),
-  create: async ({ address, tag, records, sharedKey, username, password, tls, timeout }) => {
+  create: async ({ address, tag, records, name, sharedKey, username, password, tls, timeout }) => {
     const [, bracketed, host = bracketed ?? "", port] = ADDRESS.exec(address) ?? [];
+    const nameOf = nameBy(name);
     const connection = new Connection({
       host,
       port: Number(port),
@@ -60,7 +63,7 @@ export default defineEmitter({
       async write(envelopes, { signal }) {
         if (envelopes.length === 0) return undefined;
         const chunk = randomBytes(16).toString("base64");
-        await connection.send(forwardMessage(tag, envelopes, records, chunk), chunk, signal);
+        await connection.send(forwardMessage(tag, envelopes, { records, nameOf }, chunk), chunk, signal);
         return undefined;
       },
       [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),

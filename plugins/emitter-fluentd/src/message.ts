@@ -1,5 +1,5 @@
 import { ExtensionCodec, encode } from "@msgpack/msgpack";
-import { type Document, documentOf, parseFrame } from "@trawler/format";
+import { type Document, documentOf, type NameOf, parseFrame } from "@trawler/format";
 import type { Envelope } from "@trawler/plugin-api";
 
 /** Forward protocol specification v1: time with nanoseconds is extension type 0, two unsigned 32-bit integers. */
@@ -30,24 +30,30 @@ codec.register({
  */
 export type Records = "frame" | "features";
 
+export interface Selection {
+  readonly records: Records;
+  /** Names the subject in the metadata of `features`. */
+  readonly nameOf: NameOf;
+}
+
 type Entry = readonly [EventTime, object];
 
 /** A message of the forward mode: `[tag, entries, options]`; the receiver answers with the chunk's name. */
 export function forwardMessage(
   tag: string,
   envelopes: readonly Envelope[],
-  records: Records,
+  selection: Selection,
   chunk: string,
 ): Uint8Array {
-  const entries = envelopes.flatMap(({ bytes }) => entriesOf(bytes, records));
+  const entries = envelopes.flatMap(({ bytes }) => entriesOf(bytes, selection));
   return encode([tag, entries, { chunk, size: entries.length }], { extensionCodec: codec, ignoreUndefined: true });
 }
 
-function entriesOf(bytes: Uint8Array, records: Records): readonly Entry[] {
+function entriesOf(bytes: Uint8Array, { records, nameOf }: Selection): readonly Entry[] {
   const frame = parseFrame(bytes);
   const time = new EventTime(Date.parse(frame.time));
   if (records === "frame") return [[time, frame]];
-  const document = documentOf(frame);
+  const document = documentOf(frame, nameOf);
   return [[time, document.metadata], ...document.rows.map((row): Entry => [time, featureRecord(row)])];
 }
 

@@ -1,4 +1,4 @@
-import { documentOf, graphite, parseFrame } from "@trawler/format";
+import { documentOf, graphite, NAME_DESCRIPTION, NAME_HINT, NAME_TEMPLATE, nameBy, parseFrame } from "@trawler/format";
 import { DURATION, defineEmitter, parseDuration } from "@trawler/plugin-api";
 import * as z from "zod";
 import { Connection } from "./connection.ts";
@@ -19,7 +19,8 @@ export default defineEmitter({
       .string()
       .regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/, "expected words joined by dots, such as stats.trawler")
       .default("trawler")
-      .describe("Beginning of each path; then follow namespace, pod, key and figure."),
+      .describe("Beginning of each path; then follow the name, the key and the figure."),
+    name: z.string().regex(NAME_TEMPLATE, NAME_HINT).default("{name}").describe(NAME_DESCRIPTION),
     timeout: z
       .string()
       .regex(DURATION, hint)
@@ -30,12 +31,13 @@ export default defineEmitter({
       .default("10s")
       .describe("Time that connecting or one write may take."),
   }),
-  create: ({ address, prefix, timeout }) => {
+  create: ({ address, prefix, name, timeout }) => {
+    const nameOf = nameBy(name);
     const [, bracketed, host = bracketed ?? "", port] = ADDRESS.exec(address) ?? [];
     const connection = new Connection({ host, port: Number(port), timeout: parseDuration(timeout) ?? 0 });
     return {
       async write(envelopes, { signal }) {
-        const lines = envelopes.map(({ bytes }) => graphite(documentOf(parseFrame(bytes)), { prefix }));
+        const lines = envelopes.map(({ bytes }) => graphite(documentOf(parseFrame(bytes), nameOf), { prefix }));
         const text = lines.join("");
         if (text !== "") await connection.send(Buffer.from(text), signal);
         return undefined;

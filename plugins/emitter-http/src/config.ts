@@ -1,4 +1,4 @@
-import { FORMATS } from "@trawler/format";
+import { FORMATS, NAME_DESCRIPTION, NAME_HINT, NAME_TEMPLATE } from "@trawler/format";
 import { senderSettings } from "@trawler/http-client";
 import * as z from "zod";
 
@@ -9,4 +9,5 @@ export const config = z.strictObject({
     .enum(FORMATS)
     .default("json")
     .describe("`json`: the frame itself, one a line; the others are projections of it."),
+  name: z.string().regex(NAME_TEMPLATE, NAME_HINT).default("{name}").describe(NAME_DESCRIPTION),
 });

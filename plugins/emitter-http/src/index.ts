@@ -1,4 +1,4 @@
-import { formatFrame, MEDIA_TYPES } from "@trawler/format";
+import { formatFrame, MEDIA_TYPES, nameBy } from "@trawler/format";
 import { createDelivery, createSender } from "@trawler/http-client";
 import { defineEmitter, parseDuration } from "@trawler/plugin-api";
 import { config } from "./config.ts";
@@ -8,7 +8,8 @@ export default defineEmitter({
   description: "Posts frames to an HTTP or HTTPS address, as JSON lines or in another format, at least once.",
   config,
   create(settings, { clock }) {
-    const { url, format, timeout } = settings;
+    const { url, format, name, timeout } = settings;
+    const nameOf = nameBy(name);
     const sender = createSender(settings, parseDuration(timeout) ?? 0);
     return {
       write: createDelivery({
@@ -16,7 +17,7 @@ export default defineEmitter({
         clock,
         post: (envelopes, signal) =>
           sender.post(
-            Buffer.concat(envelopes.map(({ bytes }) => formatFrame(bytes, format))),
+            Buffer.concat(envelopes.map(({ bytes }) => formatFrame(bytes, format, nameOf))),
             MEDIA_TYPES[format],
             signal,
           ),

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { parseFrame } from "@trawler/format";
+import { nameBy, parseFrame } from "@trawler/format";
 import { createSender } from "@trawler/http-client";
 import {
   type Clock,
@@ -33,6 +33,7 @@ function s3Emitter(settings: Config, clock: Clock): Emitter & AsyncDisposable {
     parseDuration(timeout) ?? 0,
     MAX_ANSWER,
   );
+  const nameOf = nameBy(settings.name);
   const instance = randomUUID().slice(0, 13);
   let sequence = 0;
   /** Stays the same until its batch is safe: a retry writes over what an earlier try may have left. */
@@ -48,7 +49,7 @@ function s3Emitter(settings: Config, clock: Clock): Emitter & AsyncDisposable {
     async write(envelopes, { signal }) {
       const [first] = envelopes;
       if (first === undefined) return undefined;
-      const { body, mediaType } = await contentOf(envelopes, settings);
+      const { body, mediaType } = await contentOf(envelopes, settings, nameOf);
       key ??= nextKey(first);
       const { host, path } = addressOf(settings, key);
       const signed = sign(

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { type Format, formatFrame, MEDIA_TYPES } from "@trawler/format";
+import { type Format, formatFrame, MEDIA_TYPES, type NameOf } from "@trawler/format";
 import type { Envelope } from "@trawler/plugin-api";
 import type { Config } from "./config.ts";
 
@@ -11,8 +11,9 @@ const EXTENSIONS: Readonly<Partial<Record<Format, string>>> = { csv: "tsv", grap
 export async function contentOf(
   envelopes: readonly Envelope[],
   { format, compression }: Pick<Config, "format" | "compression">,
+  nameOf?: NameOf,
 ): Promise<{ readonly body: Uint8Array; readonly mediaType: string }> {
-  const lines = Buffer.concat(envelopes.map(({ bytes }) => formatFrame(bytes, format)));
+  const lines = Buffer.concat(envelopes.map(({ bytes }) => formatFrame(bytes, format, nameOf)));
   return compression === "gzip"
     ? { body: await compress(lines), mediaType: "application/gzip" }
     : { body: lines, mediaType: MEDIA_TYPES[format] };

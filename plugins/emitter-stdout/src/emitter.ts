@@ -1,4 +1,4 @@
-import { type Format, formatFrame } from "@trawler/format";
+import { type Format, formatFrame, type NameOf } from "@trawler/format";
 import { type Emitter, type Envelope, errorCode, errorMessage, TrawlerError } from "@trawler/plugin-api";
 import { DescriptorWriter } from "./descriptor.ts";
 import { frameLine } from "./text.ts";
@@ -6,11 +6,13 @@ import { frameLine } from "./text.ts";
 export interface OutputOptions {
   readonly descriptor: number;
   readonly format: Format | "text";
+  /** Of subjects in the line formats. */
+  readonly nameOf?: NameOf;
   readonly colours: boolean;
 }
 
 /** Writes each batch as lines to a descriptor. A reader that has gone (EPIPE) makes every later frame `rejected`. */
-export function descriptorEmitter({ descriptor, format, colours }: OutputOptions): Emitter {
+export function descriptorEmitter({ descriptor, format, nameOf, colours }: OutputOptions): Emitter {
   const writer = new DescriptorWriter(descriptor);
   let closed = false;
   return {
@@ -19,7 +21,7 @@ export function descriptorEmitter({ descriptor, format, colours }: OutputOptions
         const lines = envelopes.map((envelope) =>
           format === "text"
             ? new TextEncoder().encode(`${frameLine(envelope, colours)}\n`)
-            : formatFrame(envelope.bytes, format),
+            : formatFrame(envelope.bytes, format, nameOf),
         );
         try {
           await writer.write(Buffer.concat(lines), signal);

@@ -1,5 +1,5 @@
 import { isatty } from "node:tty";
-import { FORMATS } from "@trawler/format";
+import { FORMATS, NAME_DESCRIPTION, NAME_HINT, NAME_TEMPLATE, nameBy } from "@trawler/format";
 import { defineEmitter } from "@trawler/plugin-api";
 import * as z from "zod";
 import { descriptorEmitter } from "./emitter.ts";
@@ -16,12 +16,14 @@ export default defineEmitter({
       .describe(
         "`json`: one frame a line; `text`: for people; `auto`: text on a terminal, else json; the others are projections of a frame.",
       ),
+    name: z.string().regex(NAME_TEMPLATE, NAME_HINT).default("{name}").describe(NAME_DESCRIPTION),
   }),
-  create: ({ format }) => {
+  create: ({ format, name }) => {
     const terminal = isatty(STDOUT);
     return descriptorEmitter({
       descriptor: STDOUT,
       format: format === "auto" ? (terminal ? "text" : "json") : format,
+      nameOf: nameBy(name),
       // https://no-color.org: any non-empty value turns colours off.
       colours: terminal && !process.env["NO_COLOR"],
     });
