@@ -180,6 +180,18 @@ const ROWS: readonly Row[] = [
     () => import("@trawler/crawler-gpu"),
   ],
   [
+    "crawler",
+    "inspect",
+    "Reports what a container was told to run with, as its runtime says.",
+    () => import("@trawler/crawler-inspect"),
+  ],
+  [
+    "crawler",
+    "image-history",
+    "Lists the steps that made the image of a container.",
+    () => import("@trawler/crawler-image-history"),
+  ],
+  [
     "emitter",
     "kafka",
     "Writes frames to a Kafka topic, keyed by pod, at least once.",

@@ -5,6 +5,7 @@ import type {
   Container,
   ContainerEvent,
   ContainerStatusResponse,
+  ImageStatusResponse,
   PodSandbox,
   PodSandboxStatusResponse,
   Version,
@@ -34,6 +35,7 @@ export class FakeRuntime {
   containers: Container[] = [];
   readonly sandboxStatuses = new Map<string, PodSandboxStatusResponse>();
   readonly containerStatuses = new Map<string, ContainerStatusResponse>();
+  readonly imageStatuses = new Map<string, ImageStatusResponse>();
   readonly calls: string[] = [];
   version: Version;
   /** `broken`: the stream fails as soon as it is read. */
@@ -78,6 +80,8 @@ export class FakeRuntime {
       listContainers: () => answer("ListContainers", () => [...this.containers]),
       podSandboxStatus: (id) => answer(`PodSandboxStatus ${id}`, () => known(this.sandboxStatuses, id)),
       containerStatus: (id) => answer(`ContainerStatus ${id}`, () => known(this.containerStatuses, id)),
+      imageStatus: (image) =>
+        answer(`ImageStatus ${image}`, () => this.imageStatuses.get(image) ?? { image: null, info: {} }),
       containerStats: () => Promise.reject(new Error("not faked")),
       listPodSandboxStats: () => Promise.reject(new Error("not faked")),
       events: (signal) => this.#subscribe(signal),

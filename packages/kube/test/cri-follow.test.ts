@@ -78,6 +78,24 @@ describe("following a runtime", () => {
     });
   });
 
+  it("asks for an image once, however many containers run it and however often they change", async () => {
+    const runtime = new FakeRuntime(containerd);
+    const images = new Set(containerd.containers.map(({ imageRef }) => imageRef));
+    for (const id of images) runtime.imageStatuses.set(id, { image: { id, repoTags: ["a:1"], size: "7" }, info: {} });
+    await using run = follow(runtime);
+    await run.synced();
+    for (const event of fresh()) runtime.send(event);
+    await vi.waitFor(() => expect(run.last(BRIEF)?.sandbox?.state).toBe("notready"));
+    const [redis] = run.last(SHOP)?.containers ?? [];
+    // Without a function that redacts them, commands are not told.
+    expect(redis).toMatchObject({
+      inspection: { source: "cri", commandLine: ["[redacted]"] },
+      imageInspection: { source: "cri", tags: ["a:1"], size: 7 },
+    });
+    expect(run.last(BRIEF)?.containers.at(-1)).toMatchObject({ state: "exited", imageInspection: { size: 7 } });
+    expect(runtime.calls.filter((call) => call.startsWith("ImageStatus"))).toHaveLength(images.size);
+  });
+
   it("C54: no sandbox is among a pod's containers", async () => {
     const runtime = new FakeRuntime(before());
     await using run = follow(runtime);

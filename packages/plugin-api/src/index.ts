@@ -9,6 +9,7 @@ export * from "./frame.ts";
 export * from "./frame-schema.ts";
 export * from "./glob.ts";
 export * from "./image.ts";
+export type * from "./inspection.ts";
 export * from "./part-problem.ts";
 export * from "./paths.ts";
 export * from "./plugin.ts";

@@ -7,6 +7,7 @@ import type {
   ResourceFigures,
   StringMap,
 } from "./frame.ts";
+import type { ContainerInspection, ImageInspection } from "./inspection.ts";
 
 /** What an environment can report, and what one frame is about. */
 export type WorkloadKind = "pod" | "container" | "host";
@@ -39,6 +40,10 @@ export interface Container {
   /** Requests and limits; null where the specification is not known. */
   readonly resources: ResourceFigures | null;
   readonly handle: Partial<Handle>;
+  /** What the runtime was told to run it with; absent where the environment can't know. No frame holds it by itself. */
+  readonly inspection?: ContainerInspection;
+  /** What the runtime says of its image; absent where the environment can't know. No frame holds it by itself. */
+  readonly imageInspection?: ImageInspection;
 }
 
 /** The owner of a pod's namespaces (the pause container). It is never a member. */

@@ -23,9 +23,21 @@ export default defineCrawler({
       labels: z
         .array(z.string())
         .readonly()
-        .describe(
-          "Labels that the image says about itself (`org.opencontainers.image.…`), `name=value`; the runtime passes them on with Docker only.",
-        ),
+        .describe("Labels that the image says about itself (`org.opencontainers.image.…`), `name=value`."),
+      tags: z
+        .array(z.string())
+        .readonly()
+        .nullable()
+        .describe("References that named it on this node when its runtime was asked; null where no runtime says."),
+      id: text("Digest of its configuration, by which its runtime knows it."),
+      created: text("When it was made, RFC 3339; null also where it hides that to be the same whenever it is built."),
+      architecture: text("Such as `amd64`."),
+      os: text("Such as `linux`."),
+      size: z
+        .int()
+        .nonnegative()
+        .nullable()
+        .meta({ "x-unit": "By", description: "As its runtime counts it: Docker unpacked, the CRI as it was pulled." }),
     }),
   },
   create: () => ({
@@ -34,11 +46,24 @@ export default defineCrawler({
       const one = container ?? (workload.kind === "container" ? workload.containers[0] : undefined);
       if (!one || one.image === "") return;
       const { digest, ...parts } = parseReference(one.image);
-      const labels = workload.kind === "container" ? imageLabels(workload.labels) : [];
+      const image = one.imageInspection;
+      // A container of Docker inherits its image's labels.
+      const labels = imageLabels(image?.labels ?? (workload.kind === "container" ? workload.labels : {}));
       yield {
         type: "image",
         key: "image",
-        value: { reference: one.image, ...parts, digest: one.digest ?? digest, labels },
+        value: {
+          reference: one.image,
+          ...parts,
+          digest: one.digest ?? digest,
+          labels,
+          tags: image?.tags ?? null,
+          id: image?.id ?? null,
+          created: image?.createdAt ?? null,
+          architecture: image?.architecture ?? null,
+          os: image?.os ?? null,
+          size: image?.size ?? null,
+        },
       };
     },
   }),

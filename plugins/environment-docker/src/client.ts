@@ -18,6 +18,10 @@ export interface DockerClient {
   inspect(id: string, signal: AbortSignal): Promise<unknown>;
   /** Null where it has gone. */
   image(id: string, signal: AbortSignal): Promise<unknown>;
+  /** The steps that made an image, the newest first; null where it has gone. */
+  history(id: string, signal: AbortSignal): Promise<unknown>;
+  /** Null where it has gone. */
+  network(id: string, signal: AbortSignal): Promise<unknown>;
   /** Resolves once the engine has subscribed us; the iteration ends when the stream does. */
   events(since: number | null, signal: AbortSignal): Promise<AsyncIterable<unknown>>;
 }
@@ -68,6 +72,9 @@ export async function openClient(socket: string, timeout: number): Promise<Docke
     inspect: (id, signal) =>
       call("inspect", signal, (abortSignal) => nullIfGone(engine.getContainer(id).inspect({ abortSignal }))),
     image: (id, signal) => call("image", signal, () => nullIfGone(engine.getImage(encodeURIComponent(id)).inspect())),
+    history: (id, signal) =>
+      call("history", signal, () => nullIfGone(engine.getImage(encodeURIComponent(id)).history())),
+    network: (id, signal) => call("network", signal, () => nullIfGone(engine.getNetwork(id).inspect())),
     async events(since, signal) {
       const stream = await call("events", signal, (opening) => {
         // The deadline is for the answer's head only.

@@ -8,7 +8,6 @@ import { sharedWith, toWorkload } from "./workload.ts";
 interface Entry {
   facts: Facts;
   observedAt: string;
-  digest: string | null;
   mayRestart: boolean;
   /** As it was last reported; null while it is not. */
   reported: { readonly workload: Workload; readonly print: string } | null;
@@ -41,12 +40,12 @@ export class Directory {
   }
 
   /** Takes in what is now known of a container. `mayRestart`: it stopped a moment ago. */
-  put(facts: Facts, observedAt: string, more: { readonly digest: string | null; readonly mayRestart: boolean }): void {
+  put(facts: Facts, observedAt: string, mayRestart: boolean): void {
     const before = this.#entries.get(facts.id);
     const wasOver = before?.reported?.workload.lifecycle === "ended";
     // Once ended is for ever: a container that is started again is a new one under its old id.
     if (before !== undefined && wasOver && !facts.ended) this.remove(facts.id);
-    const kept = { facts: withLastTermination(facts, before?.facts), observedAt, ...more };
+    const kept = { facts: withLastTermination(facts, before?.facts), observedAt, mayRestart };
     const known = this.#entries.get(facts.id);
     if (known === undefined) this.#entries.set(facts.id, { ...kept, reported: null });
     else Object.assign(known, kept);
@@ -118,5 +117,7 @@ function withLastTermination(facts: Facts, before: Facts | undefined): Facts {
 
 /** All that an update is about: not when it was seen. */
 function fingerprint({ metadata, ...workload }: Workload): string {
-  return JSON.stringify([workload, metadata.reason]);
+  // An image never changes under its id, and what is said of it is long.
+  const short = (key: string, value: unknown): unknown => (key === "imageInspection" ? value !== null : value);
+  return JSON.stringify([workload, metadata.reason], short);
 }

@@ -78,6 +78,9 @@ export function factsOfEvent(event: DockerEvent): Facts {
     ips: [],
     cgroupParent: null,
     resources: { cpu: none, memory: none },
+    inspection: null,
+    imageInspection: null,
+    networkIds: [],
   };
 }
 

@@ -1,4 +1,12 @@
-import type { ContainerState, ResourceFigures, StringMap } from "@trawler/plugin-api";
+import type {
+  ContainerInspection,
+  ContainerState,
+  ImageInspection,
+  ResourceFigures,
+  StringMap,
+} from "@trawler/plugin-api";
+import { readInspection } from "./inspection.ts";
+import { readNetworkIds } from "./network.ts";
 import { isRecord, type Json, list, number, record, stringMap, text, time } from "./value.ts";
 
 /** What one `inspect` says of a container, complete and typed. */
@@ -21,6 +29,12 @@ export interface Facts {
   readonly ips: readonly string[];
   readonly cgroupParent: string | null;
   readonly resources: ResourceFigures;
+  /** Null where only an event told of it. */
+  readonly inspection: ContainerInspection | null;
+  /** Null where it is not known (yet). */
+  readonly imageInspection: ImageInspection | null;
+  /** Ids of the networks that it is attached to. */
+  readonly networkIds: readonly string[];
 }
 
 /** Reads the answer of `GET /containers/{id}/json`; null where it names no container. */
@@ -49,6 +63,9 @@ export function readFacts(answer: unknown): Facts | null {
     ips: readAddresses(record(inspect["NetworkSettings"])),
     cgroupParent: text(host["CgroupParent"]),
     resources: readResources(host),
+    inspection: readInspection(inspect),
+    imageInspection: null,
+    networkIds: readNetworkIds(inspect),
   };
 }
 

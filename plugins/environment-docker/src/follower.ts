@@ -6,7 +6,7 @@ import type { Config } from "./config.ts";
 import { Directory } from "./directory.ts";
 import { type DockerEvent, factsOfEvent, stoppedBy } from "./event.ts";
 import { type Facts, pickName, readFacts } from "./facts.ts";
-import { repositoryDigest } from "./image.ts";
+import { Related } from "./related.ts";
 import { record, text } from "./value.ts";
 
 export interface FollowerOptions {
@@ -22,7 +22,6 @@ export interface FollowerOptions {
 const CONCURRENCY = 8;
 /** Milliseconds for which a container that stopped may be about to start again, as `docker restart` does. */
 const RESTART_GRACE = 1_000;
-const MAX_IMAGES = 1_000;
 
 /**
  * Turns hints (an event, a difference in the list) into what is so: a container that was hinted at is inspected, at most
@@ -32,13 +31,13 @@ export class Follower {
   readonly events: Channel<WorkloadEvent> = new Channel();
   readonly #options: FollowerOptions;
   readonly #directory: Directory;
+  readonly #related: Related;
   /** To be inspected, with the last event that told so. */
   readonly #due: Map<string, DockerEvent | null> = new Map();
   /** Being inspected, with the event that told so. */
   readonly #busy: Map<string, DockerEvent | null> = new Map();
   /** Destroyed while it was inspected: the answer is old. */
   readonly #dropped: Set<string> = new Set();
-  readonly #digests: Map<string, string | null> = new Map();
   readonly #timers: Map<string, NodeJS.Timeout> = new Map();
   readonly #idle: (() => void)[] = [];
   #closed = false;
@@ -46,6 +45,7 @@ export class Follower {
   constructor(options: FollowerOptions) {
     this.#options = options;
     this.#directory = new Directory({ ...options, report: (event) => this.events.push(event) });
+    this.#related = new Related(options);
   }
 
   /** Something was told of a container. */
@@ -150,8 +150,8 @@ export class Follower {
   async #inspect(id: string, event: DockerEvent | null): Promise<void> {
     const { client, log, signal } = this.#options;
     try {
-      const facts = readFacts(await client.inspect(id, signal));
-      if (facts !== null) await this.#learnDigest(facts);
+      const read = readFacts(await client.inspect(id, signal));
+      const facts = read === null ? null : await this.#related.complete(read);
       if (this.#closed || this.#dropped.has(id)) return;
       // Of one that was never seen to run, the end is told as it is: should it start again, that is another run.
       const mayRestart = this.#directory.facts(id) !== undefined;
@@ -164,9 +164,8 @@ export class Follower {
   }
 
   #put(facts: Facts, mayRestart: boolean): void {
-    const digest = this.#digests.get(facts.imageId ?? "") ?? null;
     const observedAt = new Date(this.#options.clock.now()).toISOString();
-    this.#directory.put(facts, observedAt, { digest, mayRestart });
+    this.#directory.put(facts, observedAt, mayRestart);
     clearTimeout(this.#timers.get(facts.id));
     this.#timers.delete(facts.id);
     if (!mayRestart) return;
@@ -176,19 +175,6 @@ export class Follower {
       if (now?.ended === true) this.#put(now, false);
     }, RESTART_GRACE);
     this.#timers.set(facts.id, look);
-  }
-
-  /** Once for each image, and never a reason to go without the container. */
-  async #learnDigest({ imageId, image }: Facts): Promise<void> {
-    if (imageId === null || this.#digests.has(imageId)) return;
-    if (this.#digests.size >= MAX_IMAGES) this.#digests.clear();
-    const { client, log, signal } = this.#options;
-    this.#digests.set(imageId, null);
-    try {
-      this.#digests.set(imageId, repositoryDigest(await client.image(imageId, signal), image));
-    } catch (error) {
-      log.debug({ image: imageId }, `an image could not be inspected: ${errorMessage(error)}`);
-    }
   }
 }
 

@@ -1,5 +1,6 @@
 import {
   type Container,
+  type ContainerInspection,
   type Handle,
   type NodeInfo,
   type PodStatus,
@@ -15,8 +16,6 @@ export interface Surroundings {
   readonly node: Pick<NodeInfo, "name" | "cluster">;
   /** RFC 3339: when the engine said so. */
   readonly observedAt: string;
-  /** Digest of the image's manifest; null where unknown. */
-  readonly digest: string | null;
   /** It stopped a moment ago and may be about to start again. */
   readonly mayRestart: boolean;
   /** Facts of the container with this id or name, where the engine has it. */
@@ -35,7 +34,7 @@ export function toWorkload(facts: Facts, surroundings: Surroundings): Workload {
     lifecycle: lifecycle(facts, surroundings.mayRestart),
     handle: handle(facts),
     sandbox: network.sandbox,
-    containers: [toContainer(facts, surroundings)],
+    containers: [toContainer(facts, network)],
     resource: resource(facts, surroundings, network),
     labels: facts.labels,
     annotations: facts.annotations,
@@ -80,6 +79,8 @@ interface Network {
   readonly mode: string | null;
   readonly host: boolean;
   readonly ips: readonly string[];
+  /** Whose network it is: the container's own facts, or those of the one that it shares with; null where missing. */
+  readonly owner: Facts | null;
   /** The container whose network namespace this one shares. */
   readonly sandbox: Sandbox | null;
   readonly missing: string | null;
@@ -98,13 +99,20 @@ function findNetwork(facts: Facts, { find }: Surroundings): Network {
       const { id, pid } = owner;
       const sandbox =
         owner === facts ? null : { id, handle: { containerId: id, ...(pid !== null && { pid }) }, hostNetwork: host };
-      return { mode, host, ips: host ? [] : owner.ips, sandbox, missing: null };
+      return { mode, host, ips: host ? [] : owner.ips, owner, sandbox, missing: null };
     }
     const next = find(target);
     if (next === undefined) break;
     owner = next;
   }
-  return { mode, host: false, ips: [], sandbox: null, missing: `the container of network ${mode} is not there` };
+  return {
+    mode,
+    host: false,
+    ips: [],
+    owner: null,
+    sandbox: null,
+    missing: `the container of network ${mode} is not there`,
+  };
 }
 
 /** The id or name in `container:<id>`; null for every other mode. */
@@ -112,15 +120,15 @@ export function sharedWith(mode: string | null): string | null {
   return mode?.startsWith("container:") === true ? mode.slice("container:".length) : null;
 }
 
-function toContainer(facts: Facts, { digest }: Surroundings): Container {
-  const { id, image, state, resources } = facts;
+function toContainer(facts: Facts, { owner }: Network): Container {
+  const { id, image, state, resources, inspection, imageInspection } = facts;
   const name = facts.labels["io.kubernetes.container.name"] ?? facts.name;
   const parsed = parseImage(image);
   return {
     name,
     id,
     image,
-    digest: facts.digest ?? digest ?? parsed.digest,
+    digest: facts.digest ?? parsed.digest,
     type: "app",
     state,
     resource: {
@@ -133,7 +141,16 @@ function toContainer(facts: Facts, { digest }: Surroundings): Container {
     },
     resources,
     handle: handle(facts),
+    ...(inspection !== null && { inspection: withNetworksOf(owner?.inspection ?? null, inspection) }),
+    ...(imageInspection !== null && { imageInspection }),
   };
+}
+
+/** One that shares another's network is attached to what that one is; null = it is not there. */
+function withNetworksOf(owner: ContainerInspection | null, own: ContainerInspection): ContainerInspection {
+  if (owner === own) return own;
+  const { networks = null, bridges = null, usesDefaultBridge = null } = owner ?? {};
+  return { ...own, networks, bridges, usesDefaultBridge };
 }
 
 const POD_LABELS: readonly (readonly [string, string])[] = [

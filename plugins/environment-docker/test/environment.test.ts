@@ -132,6 +132,65 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     expect(fake.requests).toContain("/v1.41/containers/json");
   });
 
+  test("an image and a network are asked for once, however many containers have them, and never by a crawl", async () => {
+    const fake = await engine(container(A, "one"), container(B, "two"), container(C, "three"));
+    const watch = await new Watch(fake.socket).synced();
+    expect(watch.last("two")?.containers[0]).toMatchObject({
+      inspection: { source: "docker", networks: ["bridge"], bridges: ["docker0"], usesDefaultBridge: true },
+      imageInspection: { source: "docker", steps: [{ command: "COPY app /app", size: 7 }] },
+    });
+    fake.put(container(A, "one", { Name: "/renamed" }));
+    fake.emit("rename", A);
+    await expect.poll(() => watch.last("renamed")?.containers[0]?.inspection?.bridges, LATER).toEqual(["docker0"]);
+    const asked = fake.requests.filter((path) => /\/(?:images|networks)\//.test(path));
+    expect(asked).toHaveLength(3);
+  });
+
+  test("parity P23: a container of a network without docker0 does not use it", async () => {
+    const fake = await engine(container(A, "web", { NetworkSettings: { Networks: { shop: { NetworkID: "n1" } } } }));
+    fake.bridges.set("n1", "br-shop");
+    const watch = await new Watch(fake.socket).synced();
+    expect(watch.last("web")?.containers[0]?.inspection).toMatchObject({
+      networks: ["shop"],
+      bridges: ["br-shop"],
+      usesDefaultBridge: false,
+    });
+  });
+
+  test("one that shares a network is attached to what its owner is; of one that is missing nothing is said", async () => {
+    const sharing = (id: string) => ({
+      HostConfig: { NetworkMode: `container:${id}` },
+      NetworkSettings: { Networks: {} },
+    });
+    const fake = await engine(
+      container(A, "owner"),
+      container(B, "sharer", sharing(A)),
+      container(C, "orphan", sharing("7".repeat(64))),
+    );
+    const watch = await new Watch(fake.socket).synced();
+    const inspection = (name: string) => watch.last(name)?.containers[0]?.inspection;
+    await expect.poll(() => inspection("sharer")?.bridges).toEqual(["docker0"]);
+    expect(inspection("sharer")).toMatchObject({ networks: ["bridge"], usesDefaultBridge: true });
+    expect(inspection("orphan")).toMatchObject({ networks: null, bridges: null, usesDefaultBridge: null });
+  });
+
+  test("an image or a network that cannot be inspected costs nothing else", async () => {
+    const fake = await engine(container(A, "web"));
+    fake.history = [500, { message: "layer does not exist" }];
+    fake.bridges.clear();
+    const watch = await new Watch(fake.socket).synced();
+    const [web] = watch.last("web")?.containers ?? [];
+    expect(web).toMatchObject({
+      digest: `sha256:${"d".repeat(64)}`,
+      inspection: { networks: ["bridge"], bridges: null, usesDefaultBridge: null },
+      imageInspection: { steps: null },
+    });
+    // The next change asks again for the network.
+    fake.bridges.set("n0", "docker0");
+    fake.emit("update", A);
+    await expect.poll(() => watch.last("web")?.containers[0]?.inspection?.bridges, LATER).toEqual(["docker0"]);
+  });
+
   test("C60: host, none and a foreign namespace; a shared network is its owner's", async () => {
     const mode = (networkMode: string) => ({
       HostConfig: { NetworkMode: networkMode },

@@ -17,6 +17,10 @@ export class FakeEngine implements AsyncDisposable {
   readonly faults: Map<string, number | "hang"> = new Map();
   readonly requests: string[] = [];
   versions: Json = { ApiVersion: "1.41", MinAPIVersion: "1.12" };
+  /** Answer to the history of any image. */
+  history: readonly [status: number, body: unknown] = [200, [{ Created: 1, CreatedBy: "COPY app /app", Size: 7 }]];
+  /** Bridges by the network's id; any other network is not there. */
+  readonly bridges: Map<string, string> = new Map([["n0", "docker0"]]);
   /** Called before the list is answered. */
   onList: () => void = () => undefined;
   #server: Server | undefined;
@@ -83,7 +87,9 @@ export class FakeEngine implements AsyncDisposable {
       this.onList();
       send(response, 200, [...this.containers.values()].map(short));
     } else if (id !== undefined) this.#inspect(response, id);
+    else if (path.startsWith("/images/") && path.endsWith("/history")) send(response, ...this.history);
     else if (path.startsWith("/images/")) send(response, 200, { RepoDigests: [`shop/web@sha256:${"d".repeat(64)}`] });
+    else if (path.startsWith("/networks/")) this.#network(response, path.slice("/networks/".length));
     else send(response, 404, { message: "page not found" });
   }
 
@@ -94,6 +100,12 @@ export class FakeEngine implements AsyncDisposable {
     if (fault !== undefined) send(response, fault, { message: "removal is already in progress" });
     else if (container === undefined) send(response, 404, { message: `No such container: ${id}` });
     else send(response, 200, container);
+  }
+
+  #network(response: ServerResponse, id: string): void {
+    const bridge = this.bridges.get(id);
+    if (bridge === undefined) send(response, 404, { message: `network ${id} not found` });
+    else send(response, 200, { Id: id, Driver: "bridge", Options: { "com.docker.network.bridge.name": bridge } });
   }
 
   #stream(response: ServerResponse): void {
@@ -140,7 +152,7 @@ export function container(id: string, name: string, over: Json = {}): Json {
     HostConfig: { NetworkMode: "bridge", CgroupParent: "", Memory: 0, NanoCpus: 0 },
     NetworkSettings: {
       IPAddress: "172.17.0.2",
-      Networks: { bridge: { IPAddress: "172.17.0.2", GlobalIPv6Address: "" } },
+      Networks: { bridge: { NetworkID: "n0", IPAddress: "172.17.0.2", GlobalIPv6Address: "" } },
     },
     Mounts: [],
     ...over,

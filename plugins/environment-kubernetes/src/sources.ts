@@ -1,4 +1,5 @@
 import { followRuntime, type RuntimeEvent, type RuntimeIdentity, sleep } from "@trawler/kube";
+import { parseCommandLine } from "@trawler/linux";
 import { errorCode, errorMessage, type Logger, type PluginHost, retryable } from "@trawler/plugin-api";
 import { type ApiSink, ApiSource } from "./api-source.ts";
 import { CgroupSource } from "./cgroup-source.ts";
@@ -133,6 +134,7 @@ export async function runSources(options: SourcesOptions): Promise<void> {
     followRuntime({
       open: (stop) => world.openRuntime(stop),
       environmentNames: (uid) => table.environmentNames(uid),
+      redact: (words) => parseCommandLine(words.join("\0")),
       onEvent,
       clock,
       log,

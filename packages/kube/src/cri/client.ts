@@ -4,6 +4,7 @@ import type {
   ContainerEvent,
   ContainerStats,
   ContainerStatusResponse,
+  ImageStatusResponse,
   PodSandbox,
   PodSandboxStats,
   PodSandboxStatusResponse,
@@ -23,6 +24,8 @@ export interface CriClient extends Disposable {
     id: string,
     options?: CallOptions & { readonly verbose?: boolean },
   ): Promise<PodSandboxStatusResponse>;
+  /** By any reference or id; its image is null where the runtime does not have it. */
+  imageStatus(reference: string, options?: CallOptions & { readonly verbose?: boolean }): Promise<ImageStatusResponse>;
   containerStats(id: string, options?: CallOptions): Promise<ContainerStats>;
   listPodSandboxStats(options?: CallOptions): Promise<readonly PodSandboxStats[]>;
   /** Subscribes at once; throws TRAWLER_UNSUPPORTED while iterated where the runtime is too old. */
@@ -31,13 +34,13 @@ export interface CriClient extends Disposable {
 
 /** Opens a client for the socket at an absolute path; nothing is sent before the first call. */
 export async function openCri(socket: string): Promise<CriClient> {
-  return criClient(
-    socket,
-    await openGrpc({ socket, proto: CRI_PROTO, service: "runtime.v1.RuntimeService", defaults: true }),
-  );
+  const open = (service: string): Promise<GrpcConnection> =>
+    openGrpc({ socket, proto: CRI_PROTO, service: `runtime.v1.${service}`, defaults: true });
+  const [runtime, images] = await Promise.all([open("RuntimeService"), open("ImageService")]);
+  return criClient(socket, runtime, images);
 }
 
-function criClient(socket: string, connection: GrpcConnection): CriClient {
+function criClient(socket: string, connection: GrpcConnection, images: GrpcConnection): CriClient {
   return {
     socket,
     version: (options) => connection.call("Version", { version: "v1" }, options),
@@ -54,6 +57,8 @@ function criClient(socket: string, connection: GrpcConnection): CriClient {
       connection.call("ContainerStatus", { containerId: id, verbose: options?.verbose ?? false }, options),
     podSandboxStatus: (id, options) =>
       connection.call("PodSandboxStatus", { podSandboxId: id, verbose: options?.verbose ?? false }, options),
+    imageStatus: (image, options) =>
+      images.call("ImageStatus", { image: { image }, verbose: options?.verbose ?? false }, options),
     async containerStats(id, options) {
       return (await connection.call<{ stats: ContainerStats }>("ContainerStats", { containerId: id }, options)).stats;
     },
@@ -61,6 +66,9 @@ function criClient(socket: string, connection: GrpcConnection): CriClient {
       return (await connection.call<{ stats: PodSandboxStats[] }>("ListPodSandboxStats", {}, options)).stats;
     },
     events: (signal) => connection.stream("GetContainerEvents", {}, signal),
-    [Symbol.dispose]: () => connection[Symbol.dispose](),
+    [Symbol.dispose]() {
+      connection[Symbol.dispose]();
+      images[Symbol.dispose]();
+    },
   };
 }

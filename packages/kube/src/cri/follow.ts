@@ -3,9 +3,11 @@ import { sleep as realSleep, type Sleep } from "../api/deadline.ts";
 import type { RuntimePod } from "../join/runtime.ts";
 import { createBackoff } from "../reflector/backoff.ts";
 import type { CriClient } from "./client.ts";
+import { Images } from "./images.ts";
+import { readInspection } from "./inspection.ts";
 import { type Limit, limit } from "./limit.ts";
 import type { ContainerEvent } from "./messages.ts";
-import { parseVerbose } from "./verbose.ts";
+import { parseInfo, parseVerbose, type Redact, readVerbose } from "./verbose.ts";
 import { RuntimeView } from "./view.ts";
 
 /** What is known of the runtime that answers. */
@@ -31,6 +33,8 @@ export interface FollowOptions {
   onEvent(event: RuntimeEvent): void;
   /** Further names of a pod's environment that may be read: those that its specification fills from its own fields. */
   environmentNames?(podUid: string): ReadonlySet<string>;
+  /** For commands in inspections; without it none is told. */
+  readonly redact?: Redact;
   readonly clock: Clock;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -80,12 +84,16 @@ class Follower {
   readonly #reported = new Map<string, RuntimePod>();
   /** Pods whose details are being read; true = something changed meanwhile. */
   readonly #reading = new Map<string, boolean>();
+  readonly #redact: Redact;
+  readonly #images: Images;
   #runtime: RuntimeIdentity = { name: "unknown", version: "", socket: "" };
   #answered = false;
 
   constructor(options: FollowOptions) {
     this.#options = options;
     this.#view = new RuntimeView(() => this.#runtime.name);
+    this.#redact = options.redact ?? (() => ["[redacted]"]);
+    this.#images = new Images(options.log, this.#redact);
   }
 
   /** Whether the last session reported all pods. */
@@ -211,7 +219,12 @@ class Follower {
     };
     const container = async (id: string): Promise<void> => {
       const { status, info } = await client.containerStatus(id, options);
-      if (status !== null) this.#view.applyContainer(status, parseVerbose(info, names), uid);
+      if (status === null) return;
+      const image = await this.#images.get(client, status.imageRef, signal);
+      const root = parseInfo(info);
+      const inspection = readInspection(status, root, this.#redact);
+      const told = { inspection, ...(image !== null && { imageInspection: image }) };
+      this.#view.applyContainer(status, readVerbose(root, names), uid, told);
     };
     const task = (read: (id: string) => Promise<void>) => (id: string) =>
       this.#limit(async () => {

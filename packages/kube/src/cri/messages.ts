@@ -59,10 +59,17 @@ export interface ContainerStatus extends Omit<Container, "podSandboxId"> {
   readonly finishedAt: Int64;
   readonly exitCode: number;
   readonly reason: string;
+  /** Path of its log on the node. */
+  readonly logPath: string;
 }
 
 export interface ContainerStatusResponse {
   readonly status: ContainerStatus | null;
+  readonly info: Strings;
+}
+
+export interface ImageStatusResponse {
+  readonly image: { readonly id: string; readonly repoTags: readonly string[]; readonly size: Int64 } | null;
   readonly info: Strings;
 }
 

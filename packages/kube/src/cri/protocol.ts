@@ -16,6 +16,22 @@ service RuntimeService {
   rpc ListPodSandboxStats(ListPodSandboxStatsRequest) returns (ListPodSandboxStatsResponse);
   rpc GetContainerEvents(GetEventsRequest) returns (stream ContainerEventResponse);
 }
+service ImageService {
+  rpc ImageStatus(ImageStatusRequest) returns (ImageStatusResponse);
+}
+message ImageStatusRequest {
+  ImageSpec image = 1;
+  bool verbose = 2;
+}
+message ImageStatusResponse {
+  Image image = 1;
+  map<string, string> info = 2;
+}
+message Image {
+  string id = 1;
+  repeated string repo_tags = 2;
+  uint64 size = 4;
+}
 enum PodSandboxState {
   SANDBOX_READY = 0;
   SANDBOX_NOTREADY = 1;
@@ -156,6 +172,7 @@ message ContainerStatus {
   string reason = 10;
   map<string, string> labels = 12;
   map<string, string> annotations = 13;
+  string log_path = 15;
 }
 message UInt64Value {
   uint64 value = 1;

@@ -17,6 +17,9 @@ const ENVIRONMENT_NAMES: ReadonlySet<string> = new Set([
 const MAX_INFO = 4 * 1024 * 1024;
 const MAX_VALUE = 4096;
 
+/** Takes secrets out of the words of a command. */
+export type Redact = (words: readonly string[]) => readonly string[];
+
 /** The few things that leave a verbose status. */
 export interface VerboseInfo {
   /** Null where nothing runs or the runtime does not say. */
@@ -33,8 +36,11 @@ export interface VerboseInfo {
  * Of the environment only `names` and the names above leave this function. Unreadable input gives nulls.
  */
 export function parseVerbose(info: Strings, names: ReadonlySet<string> = new Set()): VerboseInfo {
-  const text = info["info"];
-  const root = text === undefined || text.length > MAX_INFO ? null : parseObject(text);
+  return readVerbose(parseInfo(info), names);
+}
+
+/** As `parseVerbose`, of an object that was parsed before. */
+export function readVerbose(root: Record<string, unknown> | null, names: ReadonlySet<string>): VerboseInfo {
   const spec = child(root, "runtimeSpec");
   const pid = root?.["pid"];
   const cgroupsPath = child(spec, "linux")?.["cgroupsPath"];
@@ -61,7 +67,10 @@ function allowed(entries: unknown, names: ReadonlySet<string>): StringMap {
   return map;
 }
 
-function parseObject(text: string): Record<string, unknown> | null {
+/** The object in the `info` of a verbose answer; null where there is none. */
+export function parseInfo(info: Strings): Record<string, unknown> | null {
+  const text = info["info"];
+  if (text === undefined || text.length > MAX_INFO) return null;
   try {
     return child({ root: JSON.parse(text) }, "root");
   } catch {
@@ -69,7 +78,23 @@ function parseObject(text: string): Record<string, unknown> | null {
   }
 }
 
-function child(parent: Record<string, unknown> | null, key: string): Record<string, unknown> | null {
+/** A text that says something, or null. */
+export function text(value: unknown, max: number = MAX_VALUE): string | null {
+  return typeof value === "string" && value !== "" ? value.slice(0, max) : null;
+}
+
+export function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** At most `max` texts of a list, each capped. */
+export function texts(value: unknown, max: number): readonly string[] {
+  return list(value)
+    .flatMap((one) => (typeof one === "string" ? [one.slice(0, MAX_VALUE)] : []))
+    .slice(0, max);
+}
+
+export function child(parent: Record<string, unknown> | null, key: string): Record<string, unknown> | null {
   const value = parent?.[key];
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
 }

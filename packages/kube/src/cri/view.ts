@@ -4,6 +4,9 @@ import { containerOf, containerOfStatus, podUidOf, sandboxOf, sandboxOfStatus } 
 import type { Container, ContainerEvent, ContainerStatus, PodSandbox, PodSandboxStatus } from "./messages.ts";
 import type { VerboseInfo } from "./verbose.ts";
 
+/** What a verbose status says of a container beyond `VerboseInfo`. */
+export type Told = Pick<RuntimeContainer, "inspection" | "imageInspection">;
+
 /** A container only ever moves on: a late message never brings an earlier state back. */
 const ORDER: Readonly<Record<RuntimeContainerState, number>> = {
   created: 0,
@@ -149,7 +152,12 @@ export class RuntimeView {
   }
 
   /** Takes a container's status; `info` where it was verbose. Answers with the pod's UID, or null where nothing is kept. */
-  applyContainer(status: ContainerStatus, info: VerboseInfo | null, podUid: string | null): string | null {
+  applyContainer(
+    status: ContainerStatus,
+    info: VerboseInfo | null,
+    podUid: string | null,
+    told: Told = {},
+  ): string | null {
     const container = containerOfStatus(status);
     const uid = podUidOf(status.labels) ?? podUid ?? this.#owners.get(status.id) ?? null;
     if (container === null || uid === null || this.#tombstones.has(container.id)) return null;
@@ -158,8 +166,12 @@ export class RuntimeView {
     if (known !== undefined && ORDER[container.state] < ORDER[known.value.state]) return null;
     // Only a verbose status of a running container has its pid; of any other state an event says all.
     const whole = info !== null || container.state !== "running";
+    const inspection = told.inspection ?? known?.value.inspection;
+    const imageInspection = told.imageInspection ?? known?.value.imageInspection;
     const value: RuntimeContainer = {
       ...container,
+      ...(inspection !== undefined && { inspection }),
+      ...(imageInspection !== undefined && { imageInspection }),
       // A status names the image by any of its tags; a list, and a verbose status, as the user did.
       image: info?.image || status.image?.userSpecifiedImage || known?.value.image || container.image,
       pid: container.state === "running" ? (info?.pid ?? known?.value.pid ?? null) : null,

@@ -50,6 +50,7 @@ function containerOf(input: JoinInput, podUid: string, facts: Facts): Container 
   const runtimeName = input.runtime?.sandbox?.runtimeName ?? status?.runtimeName ?? runtimeOf(previous);
   const declaredId = current !== null && status?.id != null && status.id !== current.id ? status.id : null;
   const resources = spec === null ? (previous?.resources ?? null) : { cpu: spec.cpu, memory: spec.memory };
+  const told = current ?? previous;
   return {
     name,
     id,
@@ -60,6 +61,8 @@ function containerOf(input: JoinInput, podUid: string, facts: Facts): Container 
     resource: containerResource(name, id, runtimeName, image, declaredId),
     resources,
     handle: handleOf(podUid, id, current),
+    ...(told?.inspection !== undefined && { inspection: told.inspection }),
+    ...(told?.imageInspection !== undefined && { imageInspection: told.imageInspection }),
   };
 }
 

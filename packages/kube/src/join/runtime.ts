@@ -1,4 +1,4 @@
-import type { StringMap } from "@trawler/plugin-api";
+import type { ContainerInspection, ImageInspection, StringMap } from "@trawler/plugin-api";
 
 /** Where a runtime view comes from: a CRI or Docker socket, or (where none opens) the API's record and the cgroup tree. */
 export type RuntimeSource = "cri" | "docker" | "api";
@@ -56,6 +56,9 @@ export interface RuntimeContainer {
   readonly cgroup: string | null;
   /** Allow-listed names of the environment to their values; the rest never leaves its parser. */
   readonly environment: StringMap;
+  /** From a verbose status alone. */
+  readonly inspection?: ContainerInspection;
+  readonly imageInspection?: ImageInspection;
 }
 
 /** All that the runtime says of one pod at one time. */
