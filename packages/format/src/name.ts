@@ -27,8 +27,9 @@ export const NAME_TEMPLATE: RegExp = new RegExp(`^(?:[^\\s{}]|${PLACEHOLDER.sour
 export const NAME_HINT: string = `expected a name without blanks; known placeholders: ${listed("")}`;
 export const NAME_DESCRIPTION: string = `Name of who a frame is about, in the line formats. \`{name}\` is \`<namespace>/<pod>\`, \`<host>/<container>\` or the host's; placeholders: ${listed("`")}. A part between slashes that comes out empty is left out.`;
 
-/** Names by a template that `NAME_TEMPLATE` allows; one that comes out empty is the usual name. */
-export function nameBy(template: string): NameOf {
+/** Names by a template that `NAME_TEMPLATE` allows; the usual one where there is none, or where it comes out empty. */
+export function nameBy(template: string | undefined): NameOf {
+  if (template === undefined) return namespaceOf;
   const pieces = template.split(PLACEHOLDER);
   return (frame) => {
     const text = pieces.map((piece, index) => (index % 2 === 0 ? piece : textOf(piece, frame))).join("");

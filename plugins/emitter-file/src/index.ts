@@ -20,7 +20,7 @@ export default defineEmitter({
       .enum(FORMATS)
       .default("json")
       .describe("`json`: the frame itself, one a line; the others are projections of it."),
-    name: z.string().regex(NAME_TEMPLATE, NAME_HINT).default("{name}").describe(NAME_DESCRIPTION),
+    name: z.string().regex(NAME_TEMPLATE, NAME_HINT).optional().describe(NAME_DESCRIPTION),
     compression: z
       .enum(["none", "gzip"])
       .default("none")

@@ -29,7 +29,7 @@ export default defineEmitter({
       .enum(["frame", "features"])
       .default("frame")
       .describe("`frame`: one record a frame; `features`: its metadata, then one record a feature."),
-    name: z.string().regex(NAME_TEMPLATE, NAME_HINT).default("{name}").describe(NAME_DESCRIPTION),
+    name: z.string().regex(NAME_TEMPLATE, NAME_HINT).optional().describe(NAME_DESCRIPTION),
     sharedKey: z.string().min(1).meta(secret).optional().describe("Key that the receiver shares with its clients."),
     username: z.string().default("").describe("User, where the receiver asks for one."),
     password: z.string().meta(secret).default("").describe("Password of that user."),

@@ -20,7 +20,7 @@ export default defineEmitter({
       .regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/, "expected words joined by dots, such as stats.trawler")
       .default("trawler")
       .describe("Beginning of each path; then follow the name, the key and the figure."),
-    name: z.string().regex(NAME_TEMPLATE, NAME_HINT).default("{name}").describe(NAME_DESCRIPTION),
+    name: z.string().regex(NAME_TEMPLATE, NAME_HINT).optional().describe(NAME_DESCRIPTION),
     timeout: z
       .string()
       .regex(DURATION, hint)

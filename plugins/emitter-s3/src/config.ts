@@ -35,7 +35,7 @@ export const config = z
       .enum(FORMATS)
       .default("json")
       .describe("`json`: the frame itself, one a line; the others are projections of it."),
-    name: z.string().regex(NAME_TEMPLATE, NAME_HINT).default("{name}").describe(NAME_DESCRIPTION),
+    name: z.string().regex(NAME_TEMPLATE, NAME_HINT).optional().describe(NAME_DESCRIPTION),
     compression: z.enum(["gzip", "none"]).default("gzip").describe("Compression of the objects."),
     accessKeyId: word.optional().meta(secret).describe("Access key's id; write ${env:…} or ${file:…} here."),
     secretAccessKey: word.optional().meta(secret).describe("Access key's secret; write ${env:…} or ${file:…} here."),

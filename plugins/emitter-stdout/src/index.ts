@@ -16,7 +16,7 @@ export default defineEmitter({
       .describe(
         "`json`: one frame a line; `text`: for people; `auto`: text on a terminal, else json; the others are projections of a frame.",
       ),
-    name: z.string().regex(NAME_TEMPLATE, NAME_HINT).default("{name}").describe(NAME_DESCRIPTION),
+    name: z.string().regex(NAME_TEMPLATE, NAME_HINT).optional().describe(NAME_DESCRIPTION),
   }),
   create: ({ format, name }) => {
     const terminal = isatty(STDOUT);

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 const script = (frames: number): string => `
   import stdout from ${JSON.stringify(new URL("../src/index.ts", import.meta.url).href)};
   const log = { debug() {}, info() {}, warn() {}, error() {} };
-  const emitter = await stdout.create({ format: "auto", name: "{name}" }, { log });
+  const emitter = await stdout.create({ format: "auto" }, { log });
   let rejected = 0;
   for (let index = 0; index < ${frames}; index += 10) {
     const batch = Array.from({ length: 10 }, (_, at) => ({ id: String(index + at), name: "n", bytes: Buffer.alloc(1000, "x") }));
