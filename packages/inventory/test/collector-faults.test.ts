@@ -14,7 +14,7 @@ const reasons = (collector: { store: { gaps(): readonly { reason: string }[] } }
   collector.store.gaps().map(({ reason }) => reason);
 
 describe("size", () => {
-  test("B45, row 16: of an object over the bound the identity is kept, what was known of it stays, and the watch goes on", async () => {
+  test("B45, Failure 16: of an object over the bound the identity is kept, what was known of it stays, and the watch goes on", async () => {
     await using world = await bench((api) => api.put(PODS, pod("grows", { note: "small" })));
     const { collector } = await world.start({ tuning: { maxLineBytes: 1024 * 1024 } });
     await until("a watch", () => world.api.openWatches === 1);
@@ -45,7 +45,7 @@ describe("size", () => {
 });
 
 describe("a queue that is full", () => {
-  test("B37, row 25: not ready and why; nothing that was received is lost, and it goes on when there is room", async () => {
+  test("B37, Failure 25: not ready and why; nothing that was received is lost, and it goes on when there is room", async () => {
     await using world = await bench();
     const { collector } = await world.start({ queueBytes: 512 * 1024 });
     await until("a position", () => collector.store.position("pods")?.resourceVersion === "100");
@@ -65,7 +65,7 @@ describe("a queue that is full", () => {
     expect([lists(world.api), reasons(collector)]).toEqual([1, []]);
   });
 
-  test("B36, row 13: at its quota it drops states in between: no fault, no gap, and the record counts them", async () => {
+  test("B36, Failure 13: at its quota it drops states in between: no fault, no gap, and the record counts them", async () => {
     await using world = await bench();
     const { collector } = await world.start({ queueBytes: 1024 * 1024 });
     await until("a position", () => collector.store.position("pods")?.resourceVersion === "100");
@@ -93,7 +93,7 @@ describe("a queue that is full", () => {
     expect([lists(world.api), watches(world.api), reasons(collector)]).toEqual([1, 1, []]);
   });
 
-  test("B36, row 13: a watch for which there is no room is ended on purpose, and taken up where it stood", async () => {
+  test("B36, Failure 13: a watch for which there is no room is ended on purpose, and taken up where it stood", async () => {
     await using world = await bench();
     const { collector } = await world.start({ queueBytes: 512 * 1024, tuning: { roomTimeout: 30 } });
     await until("a position", () => collector.store.position("pods")?.resourceVersion === "100");
@@ -114,7 +114,7 @@ describe("a queue that is full", () => {
     expect([lists(world.api), reasons(collector)]).toEqual([1, []]);
   });
 
-  test("B36, row 13: it is not read on while nothing becomes durable; what the server forgot meanwhile is a gap of the overflow", async () => {
+  test("B36, Failure 13: it is not read on while nothing becomes durable; what the server forgot meanwhile is a gap of the overflow", async () => {
     await using world = await bench((api) => api.put(PODS, pod("a")));
     const events: InventoryEvent[] = [];
     let full: PromiseWithResolvers<void> | null = null;
@@ -154,7 +154,7 @@ describe("a queue that is full", () => {
 });
 
 describe("a store that is slow", () => {
-  test("B27, row 15: reading goes on while the store is away, and no watch is broken", async () => {
+  test("B27, Failure 15: reading goes on while the store is away, and no watch is broken", async () => {
     await using world = await bench();
     const { collector } = await world.start();
     await until("a watch", () => world.api.openWatches === 1 && collector.status().unready === null);
@@ -174,7 +174,7 @@ describe("a store that is slow", () => {
 });
 
 describe("the server's answers", () => {
-  test("row 19, B16: a token that is no longer good is read again, without a list", async () => {
+  test("Failure 19, B16: a token that is no longer good is read again, without a list", async () => {
     await using world = await bench((api) => api.put(PODS, pod("a")));
     const rotate = (token: string): void => {
       world.api.token = token;
@@ -192,7 +192,7 @@ describe("the server's answers", () => {
     expect(reasons(collector)).toEqual([]);
   });
 
-  test("row 30, B12: a proxy that cuts every watch causes no list", async () => {
+  test("Failure 30, B12: a proxy that cuts every watch causes no list", async () => {
     await using world = await bench((api) => api.put(PODS, pod("a")));
     const { collector } = await world.start();
     for (let i = 0; i < 10; i += 1) {
@@ -207,7 +207,7 @@ describe("the server's answers", () => {
     expect(reasons(collector)).toEqual([]);
   });
 
-  test("row 4: refused, then 429 and 503, then too new a version: the position stays, without a list", async () => {
+  test("Failure 4: refused, then 429 and 503, then too new a version: the position stays, without a list", async () => {
     await using world = await bench((api) => api.put(PODS, pod("a")));
     const { collector } = await world.start();
     await until("a watch", () => world.api.openWatches === 1 && known(collector).length === 1);
@@ -228,7 +228,7 @@ describe("the server's answers", () => {
     expect(reasons(collector)).toEqual([]);
   });
 
-  test("row 21, B18, B40: no selector is ever set, and nothing is fetched for an object that is received", async () => {
+  test("Failure 21, B18, B40: no selector is ever set, and nothing is fetched for an object that is received", async () => {
     await using world = await bench();
     const { collector } = await world.start();
     await until("a watch", () => world.api.openWatches === 1);
@@ -260,7 +260,7 @@ describe("clocks", () => {
     expect(Math.abs(milliseconds)).toBeLessThanOrEqual(uncertainty);
   });
 
-  test("row 18, B43, B44: a wall clock that jumps by an hour, and times of the server from next year, decide nothing", async () => {
+  test("Failure 18, B43, B44: a wall clock that jumps by an hour, and times of the server from next year, decide nothing", async () => {
     await using world = await bench();
     let skew = 0;
     const clock = { now: () => Date.now() + skew, monotonic: () => performance.now() / 1000 };

@@ -27,7 +27,7 @@ describe("from the wire to the record", () => {
     expect(collector.status().unready).toBeNull();
   });
 
-  test("row 1: half a line and a cut connection: taken up where it stood, without a list", async () => {
+  test("Failure 1: half a line and a cut connection: taken up where it stood, without a list", async () => {
     await using world = await bench((api) => api.put(PODS, pod("a")));
     let cut = true;
     world.api.fault = ({ verb }) => {
@@ -49,7 +49,7 @@ describe("from the wire to the record", () => {
     expect(gapReasons(collector)).toEqual([]);
   });
 
-  test("row 2, B15: a mute watch is given up and taken up where it stood: no list, no gap", async () => {
+  test("Failure 2, B15: a mute watch is given up and taken up where it stood: no list, no gap", async () => {
     await using world = await bench((api) => api.put(PODS, pod("a")));
     let mute = true;
     world.api.fault = ({ verb }) => {
@@ -66,7 +66,7 @@ describe("from the wire to the record", () => {
     expect(collector.status().kinds[0]?.reflector.restarts.idle).toBeGreaterThan(0);
   });
 
-  test("row 3, B14, B20: 410 in the stream: a new list, what vanished is closed with bounds, and the gap is told", async () => {
+  test("Failure 3, B14, B20: 410 in the stream: a new list, what vanished is closed with bounds, and the gap is told", async () => {
     await using world = await bench((api) => {
       for (const uid of ["a", "b"]) api.put(PODS, pod(uid));
     });
@@ -89,7 +89,7 @@ describe("from the wire to the record", () => {
     expect(collector.store.query({ deleted: true })).toMatchObject({ complete: false, gaps: [{ id: gap?.id }] });
   });
 
-  test("row 10, B1: the same name with another UID after a gap: two records", async () => {
+  test("Failure 10, B1: the same name with another UID after a gap: two records", async () => {
     await using world = await bench((api) => api.put(PODS, pod("u1", { name: "web-0" })));
     const { collector } = await world.start();
     await until("a watch", () => world.api.openWatches === 1);
@@ -103,7 +103,7 @@ describe("from the wire to the record", () => {
     expect(known(collector)).toEqual(["u1 gone replaced last", "u2 live"]);
   });
 
-  test("row 11, B21: a list whose token expires half way derives no deletion", async () => {
+  test("Failure 11, B21: a list whose token expires half way derives no deletion", async () => {
     await using world = await bench((api) => {
       for (const uid of ["a", "b", "c", "d", "e"]) api.put(PODS, pod(uid));
     });
@@ -119,7 +119,7 @@ describe("from the wire to the record", () => {
     expect(known(collector)).toEqual(["a live", "b live", "c live", "d live", "e live"]);
   });
 
-  test("row 12a, B20: a list of a server that lags behind deletes nothing", async () => {
+  test("Failure 12a, B20: a list of a server that lags behind deletes nothing", async () => {
     await using world = await bench((api) => {
       for (const uid of ["a", "b"]) api.put(PODS, pod(uid));
     });
@@ -143,7 +143,7 @@ describe("from the wire to the record", () => {
     expect(collector.status().kinds[0]?.reflector.staleLists).toBe(1);
   });
 
-  test("row 5, B26: versions that go back begin a new epoch: what the restored server has lives on", async () => {
+  test("Failure 5, B26: versions that go back begin a new epoch: what the restored server has lives on", async () => {
     await using world = await bench((api) => {
       api.resourceVersion = 5000n;
       for (const uid of ["a", "b"]) api.put(PODS, pod(uid));
@@ -170,7 +170,7 @@ describe("from the wire to the record", () => {
     await until("c", () => known(collector).includes("c live"));
   });
 
-  test("row 6, B33: a replay after the start changes nothing", async () => {
+  test("Failure 6, B33: a replay after the start changes nothing", async () => {
     await using world = await bench((api) => api.put(PODS, pod("a")));
     const { collector } = await world.start();
     await until("a watch", () => world.api.openWatches === 1);
@@ -184,7 +184,7 @@ describe("from the wire to the record", () => {
     expect(collector.store.query({ name: "a" }).records[0]?.updates).toBe(2);
   });
 
-  test("row 12, B22: a list that lacks most of what is known is read a second time before it counts", async () => {
+  test("Failure 12, B22: a list that lacks most of what is known is read a second time before it counts", async () => {
     await using world = await bench((api) => {
       for (let index = 0; index < 60; index += 1) api.put(PODS, pod(`p${index}`));
     });
@@ -203,7 +203,7 @@ describe("from the wire to the record", () => {
     expect(known(collector).filter((line) => line.endsWith("live"))).toHaveLength(60);
   });
 
-  test("row 22, B11: bookmarks alone move the position, durably", async () => {
+  test("Failure 22, B11: bookmarks alone move the position, durably", async () => {
     await using world = await bench((api) => api.put(PODS, pod("a")));
     const { collector } = await world.start();
     await until("a watch", () => world.api.openWatches === 1);
@@ -213,7 +213,7 @@ describe("from the wire to the record", () => {
     expect(known(collector)).toEqual(["a live"]);
   });
 
-  test("row 17: what is no event and what has no identity is counted, never fatal", async () => {
+  test("Failure 17: what is no event and what has no identity is counted, never fatal", async () => {
     await using world = await bench((api) => api.put(PODS, pod("a")));
     let odd = true;
     world.api.fault = ({ verb }) => {
@@ -270,7 +270,7 @@ describe("stop and start", () => {
     expect(gapReasons(collector)).toEqual(["restart"]);
   });
 
-  test("row 9, F17: received and durable, not yet in the store when the process ended: known to the next list", async () => {
+  test("Failure 9, F17: received and durable, not yet in the store when the process ended: known to the next list", async () => {
     await using world = await bench((api) => api.put(PODS, pod("a")));
     const first = await world.start({ flushMilliseconds: 5000 });
     await until("a watch", () => world.api.openWatches === 1);
@@ -307,7 +307,7 @@ describe("kinds", () => {
     kindSpec({ apiVersion: "batch/v1", resource: "jobs", kind: "Job", required: false }),
   ];
 
-  test("row 20, B17: a kind that the role does not allow stops no other, and says why", async () => {
+  test("Failure 20, B17: a kind that the role does not allow stops no other, and says why", async () => {
     await using world = await bench((api) => api.put(PODS, pod("a")));
     world.api.fault = ({ path }) =>
       path === JOBS ? { status: 403, body: fakeStatus(403, "Forbidden", "jobs is forbidden") } : undefined;

@@ -3,7 +3,7 @@ import { openStoreReader } from "../src/index.ts";
 import { expectNothingLost, killAndFinish } from "./crash.ts";
 import { folder } from "./harness.ts";
 
-test("B29, row 14: killed at random moments, every event counts once: no record lost, none doubled", {
+test("B29, Failure 14: killed at random moments, every event counts once: no record lost, none doubled", {
   timeout: 120_000,
 }, async () => {
   using place = folder();

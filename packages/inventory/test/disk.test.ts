@@ -28,7 +28,7 @@ function mayMount(): boolean {
 }
 
 describe.skipIf(!mayMount())("a disk that is full (skipped where this process may not mount a tmpfs)", () => {
-  test("B37, row 25: not ready and why, nothing is corrupted, and it goes on when there is room", async () => {
+  test("B37, Failure 25: not ready and why, nothing is corrupted, and it goes on when there is room", async () => {
     using disk = smallDisk(8 * 1024 * 1024);
     await using world = await bench((api) => api.put(PODS, pod("first")));
     const filler = join(disk.path, "filler");

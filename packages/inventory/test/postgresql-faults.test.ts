@@ -43,7 +43,7 @@ describe.skipIf(unsupported !== null)(`a real PostgreSQL${unsupported === null ?
   const queued = (...events: readonly QueuedEvent["event"][]): readonly QueuedEvent[] =>
     events.map((event, index) => ({ sequence: index + 1, event }));
 
-  test("B29, row 14: the writer is killed at random moments: no record lost, none doubled", {
+  test("B29, Failure 14: the writer is killed at random moments: no record lost, none doubled", {
     timeout: 120_000,
   }, async () => {
     using place = folder();
@@ -96,7 +96,7 @@ describe.skipIf(unsupported !== null)(`a real PostgreSQL${unsupported === null ?
     expect((await reader.status()).live).toBe(1);
   });
 
-  test("B38, row 24: under a Lease the writer with the newer token takes over; the older one is refused, and stops", async () => {
+  test("B38, Failure 24: under a Lease the writer with the newer token takes over; the older one is refused, and stops", async () => {
     using place = folder();
     const store = fresh();
     await using queue = await openQueue({ file: place.file("one.db") });
@@ -112,7 +112,7 @@ describe.skipIf(unsupported !== null)(`a real PostgreSQL${unsupported === null ?
     await expect(openAnyStore(store, "test", 0)).rejects.toMatchObject({ code: "TRAWLER_BUSY" });
   });
 
-  test("B38, row 24: without a Lease the second collector is refused while the first is connected", async () => {
+  test("B38, Failure 24: without a Lease the second collector is refused while the first is connected", async () => {
     const store = fresh();
     {
       await using first = await openAnyStore(store, "test", 0);
@@ -203,7 +203,7 @@ describe.skipIf(unsupported !== null)(`a real PostgreSQL${unsupported === null ?
     expect(lists(world.api)).toBe(1);
   });
 
-  test("row 15: a store that is locked by another is a fault within the deadline; it goes on by itself", async () => {
+  test("Failure 15: a store that is locked by another is a fault within the deadline; it goes on by itself", async () => {
     using place = folder();
     const store = fresh();
     await using queue = await openQueue({ file: place.file("queue.db") });

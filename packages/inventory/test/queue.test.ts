@@ -62,7 +62,7 @@ test("what is released is let go of, and its sequences are never used again", as
   expect(await queue.append([event(1)])).toBe(501);
 });
 
-test("B36, row 13: beyond its bounds in memory the queue asks its reader to wait, and says when there is room", async () => {
+test("B36, Failure 13: beyond its bounds in memory the queue asks its reader to wait, and says when there is room", async () => {
   using place = folder();
   await using queue = await openQueue({ file: place.file("queue.db") });
   const big = new Uint8Array(8 * 1024 * 1024);
@@ -75,7 +75,7 @@ test("B36, row 13: beyond its bounds in memory the queue asks its reader to wait
   expect((await queue.read(0, 9)).length).toBe(4);
 });
 
-test("B35, B37, row 25: a full file is a fault that names it; nothing is lost, and it goes on when there is room", async () => {
+test("B35, B37, Failure 25: a full file is a fault that names it; nothing is lost, and it goes on when there is room", async () => {
   using place = folder();
   await using queue = await openQueue({ file: place.file("queue.db"), maxBytes: 1024 * 1024 });
   const noise = (index: number) => {
@@ -105,7 +105,7 @@ test("B35, B37, row 25: a full file is a fault that names it; nothing is lost, a
   expect(inQueue(seen)).toEqual(plain(events));
 });
 
-test("B36, row 13: at its quota the queue drops states between an object's first and last, and goes on without a fault", async () => {
+test("B36, Failure 13: at its quota the queue drops states between an object's first and last, and goes on without a fault", async () => {
   using place = folder();
   const file = place.file("queue.db");
   const state = (type: "added" | "modified" | "deleted", uid: string, version: number): InventoryEvent =>

@@ -60,7 +60,7 @@ test("a new queue beside an old store is read from its beginning", async () => {
   expect(reader.status().live).toBe(2);
 });
 
-test("B38, row 24: a writer whose token was overtaken is refused, and stops", async () => {
+test("B38, Failure 24: a writer whose token was overtaken is refused, and stops", async () => {
   using place = folder();
   const file = place.file("store.db");
   await using queue = await openQueue({ file: place.file("queue.db") });
@@ -85,7 +85,7 @@ test("another cluster's store is refused", async () => {
   });
 });
 
-test("row 15: a store that is locked by another is a fault; nothing is dropped, and it goes on", async () => {
+test("Failure 15: a store that is locked by another is a fault; nothing is dropped, and it goes on", async () => {
   using place = folder();
   const file = place.file("store.db");
   await using queue = await openQueue({ file: place.file("queue.db") });

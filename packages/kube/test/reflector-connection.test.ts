@@ -153,7 +153,7 @@ describe("connection", () => {
     expect(harness.waits).toEqual([100, 100, 100, 100]);
   });
 
-  test("B16, row 29: 429 is asked again no sooner than the server says", async () => {
+  test("B16, Failure 29: 429 is asked again no sooner than the server says", async () => {
     let left = 2;
     await using harness = await reflect((api) => {
       api.fault = () => {

@@ -74,7 +74,7 @@ describe("B9: the list as a stream", () => {
     ["400", 400],
     ["403 of a role that may list only", 403],
     ["410", 410],
-  ])("B9, row 23: %s: pages within the same attempt, and for the hour after it", async (_, status) => {
+  ])("B9, Failure 23: %s: pages within the same attempt, and for the hour after it", async (_, status) => {
     const clock = { hours: 0 };
     await using bench = await reflect(
       (api) => {
@@ -117,7 +117,7 @@ describe("B9: the list as a stream", () => {
       (stream: FakeStream) => stream.event("ERROR", { code: 500 }),
     ],
     ["with a line that is no event", (stream: FakeStream) => stream.bytes("{]\n")],
-  ])("B9, row 23: a stream that is %s before its mark takes nothing away, and pages follow", async (_, breakIt) => {
+  ])("B9, Failure 23: a stream that is %s before its mark takes nothing away, and pages follow", async (_, breakIt) => {
     await using bench = await reflect((api) => {
       for (const uid of ["a", "b"]) api.put(PODS, pod(uid));
     }, auto);
@@ -137,7 +137,7 @@ describe("B9: the list as a stream", () => {
     expect(reflector.snapshot()).toMatchObject({ streamedLists: 1, refusedStreams: 1 });
   });
 
-  test("row 23: a server that never marks the end is given up, and nothing is concluded", async () => {
+  test("Failure 23: a server that never marks the end is given up, and nothing is concluded", async () => {
     await using bench = await reflect(
       (api) => {
         api.streamingList = "endless";

@@ -16,6 +16,9 @@ const CACHE = 32 * 1024 * 1024;
 /** Events whose records are in memory at a time. */
 export const PART = 500;
 
+/** Queues of which is known what was applied, the latest used: a collector whose folder does not last makes one at each start. */
+export const KEPT_QUEUES = 64;
+
 /** Opens, or makes, the store of a cluster in one SQLite file. Synchronous: for a thread of its own. */
 export function openStore(file: string, cluster: string): SqliteStore {
   const database = openForWriting(file, PAGE, CACHE);
@@ -28,8 +31,10 @@ export function openStore(file: string, cluster: string): SqliteStore {
   const reader = createReader(database, cluster);
   const begin = prepareWorking(database);
   const beginSide = prepareSide(database);
-  const markApplied = database.prepare(
-    "INSERT INTO applied VALUES (?, ?) ON CONFLICT (queue) DO UPDATE SET sequence = excluded.sequence",
+  // Replaced, not changed: its new number puts the queue that was applied last at the end.
+  const markApplied = database.prepare("INSERT OR REPLACE INTO applied VALUES (?, ?)");
+  const forgetQueues = database.prepare(
+    "DELETE FROM applied WHERE rowid IN (SELECT rowid FROM applied ORDER BY rowid DESC LIMIT -1 OFFSET ?)",
   );
 
   const highest = (): number => Number(readState(database, "token") ?? 0);
@@ -62,6 +67,7 @@ export function openStore(file: string, cluster: string): SqliteStore {
       side.write();
     }
     markApplied.run(batch.queue, last);
+    if (from === 0) forgetQueues.run(KEPT_QUEUES);
     if (batch.token > token) writeState(database, "token", String(batch.token));
     writeState(database, "change", String(change));
     if (tally.staleIgnored > 0) writeState(database, "stale", String(count("stale") + tally.staleIgnored));

@@ -214,6 +214,30 @@ export function queryContract(open: OpenLedger): void {
     expect((await book.store.changes(0, 1)).map(({ record }) => record.uid)).toEqual(["u2"]);
   });
 
+  test("B29: of which queues is known what was applied: the latest used, whatever comes and goes beside them", async () => {
+    await using book = await open();
+    const apply = (queue: string, sequence: number) =>
+      book.store.apply({
+        queue,
+        events: [{ sequence, event: object("modified", queue, sequence) }],
+        token: 0,
+      });
+    await apply("old", 5);
+    await apply("kept", 5);
+    for (let index = 0; index < 80; index += 1) {
+      await apply(`passing${index}`, 1);
+      if (index % 10 === 0) await apply("kept", 6 + index);
+    }
+    await book.reopen();
+    expect(await book.store.applied("kept")).toBe(76);
+    expect(await book.store.applied("passing79")).toBe(1);
+    expect(await book.store.applied("passing0")).toBe(0);
+    expect(await book.store.applied("old")).toBe(0);
+    // What it holds still and was applied is known by its versions.
+    expect(await apply("old", 5)).toMatchObject({ sequence: 5, changed: 0 });
+    expect((await book.store.query({})).records).toHaveLength(82);
+  });
+
   test("B6: what is beyond the count goes, the oldest first, in steps", async () => {
     await using book = await open();
     const names = Array.from({ length: 12 }, (_, index) => `u${index}`);

@@ -4,7 +4,7 @@ import { absent, bytes, type OpenLedger, object, pod } from "../harness.ts";
 /** What a store makes of events. */
 export function recordsContract(open: OpenLedger): void {
   describe("identity", () => {
-    test("B1, row 10: the same name with a new UID is a new record, and the old one is closed as replaced", async () => {
+    test("B1, Failure 10: the same name with a new UID is a new record, and the old one is closed as replaced", async () => {
       await using book = await open();
       await book.apply(object("listed", "u1", 10, { name: "web-0" }));
       await book.apply(object("listed", "u2", 20, { name: "web-0" }));
@@ -144,7 +144,7 @@ export function recordsContract(open: OpenLedger): void {
       ]);
     });
 
-    test("B5, row 27: a deletion timestamp is not an end", async () => {
+    test("B5, Failure 27: a deletion timestamp is not an end", async () => {
       await using book = await open();
       await book.apply(object("modified", "u1", 10, { metadata: { deletionTimestamp: "2036-01-01T00:00:00Z" } }));
       const [record] = await book.store.show("u1");
@@ -172,7 +172,7 @@ export function recordsContract(open: OpenLedger): void {
   });
 
   describe("order", () => {
-    test("B33, rows 6 and 7: a replay changes nothing, an older version is ignored and counted", async () => {
+    test("B33, Failure 6, Failure 7: a replay changes nothing, an older version is ignored and counted", async () => {
       await using book = await open();
       await book.apply(object("added", "u1", 9), object("modified", "u1", 10, { phase: "Running" }));
       const before = await book.store.show("u1");
@@ -200,7 +200,7 @@ export function recordsContract(open: OpenLedger): void {
       expect((await book.store.status()).staleIgnored).toBe(2);
     });
 
-    test("row 8: absent from a later list: closed with its last state and with bounds", async () => {
+    test("Failure 8: absent from a later list: closed with its last state and with bounds", async () => {
       await using book = await open();
       await book.apply(object("added", "u1", 10));
       await book.apply(absent("u1", 40, 1_800_000_001_000, 1_800_000_009_000));
@@ -213,7 +213,7 @@ export function recordsContract(open: OpenLedger): void {
       });
     });
 
-    test("row 9, F17: closed by a relist though it was only in the same batch", async () => {
+    test("Failure 9, F17: closed by a relist though it was only in the same batch", async () => {
       await using book = await open();
       await book.apply(object("added", "u1", 10), absent("u1", 40, 100, 200));
       expect(await book.store.status()).toMatchObject({ live: 0, deleted: 1 });
@@ -228,7 +228,7 @@ export function recordsContract(open: OpenLedger): void {
       expect((await book.store.show("u1"))[0]?.end).toBeNull();
     });
 
-    test("row 26: force-deleted and created again at once: two records in order", async () => {
+    test("Failure 26: force-deleted and created again at once: two records in order", async () => {
       await using book = await open();
       await book.apply(
         object("added", "u1", 10, { name: "web-0" }),
@@ -243,7 +243,7 @@ export function recordsContract(open: OpenLedger): void {
       ]);
     });
 
-    test("row 28: pods absent with their node gone say so", async () => {
+    test("Failure 28: pods absent with their node gone say so", async () => {
       await using book = await open();
       const node = bytes({ kind: "Node", metadata: { uid: "n1", name: "node-a", resourceVersion: "5" } });
       await book.apply(object("listed", "n1", 5, { kind: "Node", stream: "nodes", payload: node }));
@@ -277,7 +277,7 @@ export function recordsContract(open: OpenLedger): void {
       ]);
     });
 
-    test("B26, row 5: after a restored etcd older versions count again, and the position goes back with them", async () => {
+    test("B26, Failure 5: after a restored etcd older versions count again, and the position goes back with them", async () => {
       await using book = await open();
       const at = { stream: "pods", receivedAt: 5 };
       await book.apply(object("listed", "u1", 900), object("listed", "u2", 901), {
@@ -309,7 +309,7 @@ export function recordsContract(open: OpenLedger): void {
   });
 
   describe("hostile objects", () => {
-    test("B34, row 17: what cannot be understood is set aside, its identity stays, and the rest is applied", async () => {
+    test("B34, Failure 17: what cannot be understood is set aside, its identity stays, and the rest is applied", async () => {
       await using book = await open();
       await book.apply(
         object("added", "u1", 10),
@@ -324,7 +324,7 @@ export function recordsContract(open: OpenLedger): void {
       expect(Object.keys((await book.store.show("u3"))[0]?.labels ?? {})).toContain("constructor");
     });
 
-    test("row 17: NUL, halves of surrogate pairs and prototypes are kept as they are, in whatever field", async () => {
+    test("Failure 17: NUL, halves of surrogate pairs and prototypes are kept as they are, in whatever field", async () => {
       await using book = await open();
       const odd = "a\u0000b\ud800c\u001a";
       const labels = { [odd]: odd, ["__proto__"]: "x", big: "9007199254740993" };
@@ -352,7 +352,7 @@ export function recordsContract(open: OpenLedger): void {
       expect(await book.store.status()).toMatchObject({ live: 1, deleted: 0, quarantined: 0 });
     });
 
-    test("row 16: an object of 3 MB comes back as it was", async () => {
+    test("Failure 16: an object of 3 MB comes back as it was", async () => {
       await using book = await open();
       const spec = { blob: Array.from({ length: 60_000 }, (_, index) => `${index} \u0000 ${Math.sqrt(index)} ü`) };
       const large = bytes({ kind: "Widget", metadata: { uid: "w", name: "w", resourceVersion: "1" }, spec });
@@ -402,7 +402,7 @@ export function recordsContract(open: OpenLedger): void {
       expect(text.length).toBeLessThan(20_000);
     });
 
-    test("row 16: objects above 64 KiB stand out of line, once, and go with the last record that holds them", async () => {
+    test("Failure 16: objects above 64 KiB stand out of line, once, and go with the last record that holds them", async () => {
       await using book = await open();
       const spec = { blob: "abcdefgh".repeat(20_000) };
       const large = (version: number): Uint8Array =>

@@ -3,7 +3,7 @@ import { errorMessage, TrawlerError } from "@trawler/plugin-api";
 import type { QueuedEvent } from "../../events.ts";
 import { numberOf } from "../../sqlite.ts";
 import { applyEvents, type Tally } from "../apply.ts";
-import { lastOf, PART } from "../open.ts";
+import { KEPT_QUEUES, lastOf, PART } from "../open.ts";
 import type { Applied, Batch, Retention, Store } from "../store.ts";
 import { purgeStep } from "./purge.ts";
 import { openPostgresqlReader } from "./reader.ts";
@@ -158,10 +158,16 @@ async function applyInside(sql: Sql, store: Columns, batch: Batch): Promise<Appl
     tally.staleIgnored += told.staleIgnored;
     tally.quarantined += told.quarantined;
   }
-  await sql("INSERT INTO applied VALUES ($1, $2) ON CONFLICT (queue) DO UPDATE SET sequence = excluded.sequence", [
-    batch.queue,
-    last,
-  ]);
+  await sql(
+    `INSERT INTO applied SELECT $1, $2::bigint, coalesce(max(used), 0) + 1 FROM applied
+     ON CONFLICT (queue) DO UPDATE SET sequence = excluded.sequence, used = excluded.used`,
+    [batch.queue, last],
+  );
+  if (from === 0) {
+    await sql("DELETE FROM applied WHERE queue IN (SELECT queue FROM applied ORDER BY used DESC OFFSET $1)", [
+      KEPT_QUEUES,
+    ]);
+  }
   await sql(
     "UPDATE store SET change = $1, record = $2, stale = stale + $3, quarantined = quarantined + $4, ended = ended + $5",
     [counts.change, counts.record, tally.staleIgnored, tally.quarantined, ended],

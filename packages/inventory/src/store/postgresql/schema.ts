@@ -17,7 +17,8 @@ CREATE TABLE IF NOT EXISTS store (
   identity text NOT NULL, token bigint NOT NULL DEFAULT 0, writer text NOT NULL DEFAULT '',
   change bigint NOT NULL DEFAULT 0, record bigint NOT NULL DEFAULT 0, stale bigint NOT NULL DEFAULT 0,
   quarantined bigint NOT NULL DEFAULT 0, ended bigint NOT NULL DEFAULT 0, forgotten bigint NOT NULL DEFAULT 0);
-CREATE TABLE IF NOT EXISTS applied (queue text PRIMARY KEY, sequence bigint NOT NULL);
+CREATE TABLE IF NOT EXISTS applied (
+  queue text PRIMARY KEY, sequence bigint NOT NULL, used bigint NOT NULL DEFAULT 0);
 CREATE TABLE IF NOT EXISTS positions (
   stream text PRIMARY KEY, version text NOT NULL, epoch integer NOT NULL, received bigint NOT NULL);
 CREATE TABLE IF NOT EXISTS records (
@@ -51,6 +52,11 @@ export async function prepareSchema({ sql }: Session, schema: string, cluster: s
   if (found === undefined) await sql(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
   const [made] = await sql("SELECT to_regclass('store') IS NOT NULL AS made");
   if (made?.["made"] !== true) await sql(TABLES);
+  const [used] = await sql(
+    "SELECT 1 AS found FROM pg_attribute WHERE attrelid = to_regclass('applied') AND attname = 'used'",
+  );
+  // Earlier ones lack it; asked first, as it locks out all readers.
+  if (used === undefined) await sql("ALTER TABLE applied ADD COLUMN IF NOT EXISTS used bigint NOT NULL DEFAULT 0");
   await sql("INSERT INTO store (format, cluster, identity) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", [
     FORMAT,
     encodeText(cluster),
