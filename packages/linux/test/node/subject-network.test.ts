@@ -25,6 +25,7 @@ function holding(sockets: readonly SocketStatus[], attributed = true): ProcessAc
     environmentNames: async () => [],
     load: async () => Promise.reject(unsupported("not asked for here")),
     disks: async () => [],
+    gpus: async () => [],
   };
 }
 
