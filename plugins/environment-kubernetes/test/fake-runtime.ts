@@ -100,6 +100,7 @@ export class FakeRuntime {
         }
         throw new TrawlerError("TRAWLER_GONE", id);
       },
+      imageStatus: async () => ({ image: null, info: {} }),
       containerStats: () => Promise.reject(new Error("not faked")),
       listPodSandboxStats: () => Promise.reject(new Error("not faked")),
       events: (signal) => this.#subscribe(signal),
@@ -175,6 +176,7 @@ function statusesOf(pod: FakePod): Cri.ContainerStatus[] {
     reason: state === "CONTAINER_EXITED" ? (exitCode === 0 ? "Completed" : "Error") : "",
     labels: { ...kubeletLabels(pod), "io.kubernetes.container.name": name },
     annotations: {},
+    logPath: "",
   }));
 }
 

@@ -43,10 +43,10 @@ describe.skipIf(reason !== undefined)(reason === undefined ? "Docker" : `Docker 
     const ids = (await docker("ps", "-aq", "--filter", `name=${PREFIX}`)).split("\n").filter((id) => id !== "");
     if (ids.length > 0) await docker("rm", "-f", ...ids);
   };
-  const startAgent = () =>
+  const startAgent = (crawlers: object = { cpu: {}, memory: {}, network: {}, process: {} }) =>
     Agent.start({
       pipeline: { environment: { docker: { socket } }, mode: { container: {} } },
-      crawlers: { cpu: {}, memory: {}, network: {}, process: {} },
+      crawlers,
       every: "2s",
     });
 
@@ -162,6 +162,99 @@ describe.skipIf(reason !== undefined)(reason === undefined ? "Docker" : `Docker 
     expect(await agent.stop()).toBe(0);
   });
 
+  test("parity C1, C2, P22, P23: inspections and histories are what the engine's own tool shows", async () => {
+    const volume = `${PREFIX}carts`;
+    const network = `${PREFIX}net`;
+    await docker("network", "create", network);
+    try {
+      await start(
+        "told",
+        idle,
+        ...["--network", network, "--env", "API_TOKEN=e2e-secret", "--cap-add", "NET_ADMIN", "--cap-drop", "ALL"],
+        ...["--read-only", "--security-opt", "no-new-privileges", "--restart", "on-failure:3", "--user", "1000:1000"],
+        ...["--volume", `${volume}:/carts:ro`, "--tmpfs", "/scratch", "--expose", "9000"],
+      );
+      await start("default", `${idle} # --password e2e-secret`);
+      await using agent = await startAgent({ inspect: {}, "image-history": {}, image: {} });
+      const told = await agent.frames.next(
+        `${PREFIX}told`,
+        "its inspection",
+        (one) => feature(one, "inspect") !== undefined,
+      );
+      const value = feature(told, "inspect");
+      const own = async (name: string, field: string) => JSON.parse(await inspect(name, `{{json ${field}}}`));
+      expect(value).toMatchObject({
+        source: "docker",
+        pid: await own("told", ".State.Pid"),
+        commandLine: [await own("told", ".Path"), ...(await own("told", ".Args"))],
+        entrypoint: ["/bin/sh"],
+        user: "1000:1000",
+        restartPolicy: "on-failure",
+        restartLimit: 3,
+        privileged: false,
+        readOnlyRoot: true,
+        noNewPrivileges: true,
+        capabilitiesAdded: ["NET_ADMIN"],
+        capabilitiesDropped: ["ALL"],
+        networkMode: network,
+        networks: [network],
+        bridges: [`br-${(await docker("network", "inspect", "-f", "{{.Id}}", network)).slice(0, 12)}`],
+        usesDefaultBridge: false,
+        ports: ["9000/tcp"],
+        logPath: await own("told", ".LogPath"),
+        logDriver: "json-file",
+      });
+      expect(Date.parse(String(value?.["created"]))).toBe(Date.parse(await own("told", ".Created")));
+      expect(value?.["environment"]).toContain("API_TOKEN");
+      expect(feature(told, "mount", "/carts")).toMatchObject({ type: "volume", name: volume, readOnly: true });
+      expect(feature(told, "mount", "/scratch")).toMatchObject({ type: "tmpfs", readOnly: false });
+
+      const [image] = JSON.parse(await docker("image", "inspect", busyboxImage)) as readonly [EngineImage];
+      expect(feature(told, "image")).toMatchObject({
+        id: image.Id,
+        tags: image.RepoTags,
+        architecture: image.Architecture,
+        size: image.Size,
+      });
+      const format = ["--no-trunc", "--human=false", "--format", "{{json .}}"];
+      const steps = (await docker("history", ...format, busyboxImage))
+        .split("\n")
+        .map((line) => JSON.parse(line) as EngineStep);
+      const history = told.features.flatMap((one) => (one.type === "imageHistory" ? [one.value as Step] : []));
+      expect(history.map(({ command, size }) => [command, String(size)])).toEqual(
+        steps.toReversed().map(({ CreatedBy, Size }) => [CreatedBy, Size]),
+      );
+      expect(history.flatMap(({ layer }) => layer ?? [])).toEqual(image.RootFS.Layers);
+
+      const plain = await agent.frames.next(
+        `${PREFIX}default`,
+        "its inspection",
+        (one) => feature(one, "inspect") !== undefined,
+      );
+      expect(feature(plain, "inspect")).toMatchObject({ networks: ["bridge"], usesDefaultBridge: true });
+
+      // By difference: an unchanged one stands in no further frame, and one that changed in the next.
+      const next = await agent.frames.upcoming(`${PREFIX}told`, "an interval", (one) => one.reason === "interval");
+      expect(feature(next, "inspect")).toBeUndefined();
+      expect(next.digests?.["inspect"]?.digest).toBe(told.digests?.["inspect"]?.digest);
+      await docker("network", "connect", "bridge", `${PREFIX}told`);
+      await agent.frames.upcoming(
+        `${PREFIX}told`,
+        "both networks",
+        (one) => feature(one, "inspect")?.["usesDefaultBridge"] === true,
+      );
+      expect(JSON.stringify(agent.frames.all)).not.toContain("e2e-secret");
+      const validate = frameValidator();
+      for (const frame of agent.frames.all) expect(validate(frame), JSON.stringify(frame)).toEqual([]);
+      expect(agent.frames.all.flatMap(({ problems }) => problems)).toEqual([]);
+      expect(await agent.stop()).toBe(0);
+    } finally {
+      await removeAll();
+      await docker("network", "rm", network);
+      await docker("volume", "rm", "-f", volume);
+    }
+  });
+
   test("figures lie between two readings of the engine", async () => {
     await start("busy", busy);
     await start("rests", idle);
@@ -223,6 +316,26 @@ describe.skipIf(reason !== undefined)(reason === undefined ? "Docker" : `Docker 
     expect(await agent.stop()).toBe(0);
   });
 });
+
+interface Step {
+  readonly command: string;
+  readonly size: number;
+  readonly layer: string | null;
+}
+
+/** As the engine's own tool prints them. */
+interface EngineImage {
+  readonly Id: string;
+  readonly RepoTags: readonly string[];
+  readonly Architecture: string;
+  readonly Size: number;
+  readonly RootFS: { readonly Layers: readonly string[] };
+}
+
+interface EngineStep {
+  readonly CreatedBy: string;
+  readonly Size: string;
+}
 
 interface Stats {
   readonly cpuTime: number;
