@@ -45,6 +45,8 @@ export interface AbsentEvent extends Received {
 export interface PositionEvent extends Received {
   readonly type: "bookmark" | "synced";
   readonly resourceVersion: string;
+  /** Our wall clock, milliseconds: nothing that happened before was missed. */
+  readonly asOf: number;
 }
 
 /** `expired` 410 · `idle` mute watch · `restart` first list after a start · `restore` versions went back · `overflow`. */
@@ -55,7 +57,7 @@ export interface GapEvent extends Received {
   readonly type: "gap";
   readonly kind: string;
   readonly reason: GapReason;
-  /** Our wall clock, milliseconds: last contact before it, and the list that ended it. */
+  /** Our wall clock, milliseconds: nothing before `from` was missed, and the list that ended it. */
   readonly from: number;
   readonly to: number;
   readonly fromVersion: string | null;

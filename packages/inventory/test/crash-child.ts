@@ -15,7 +15,7 @@ const reader = await openAnyReader(store);
 const position = Number((await reader.position("pods"))?.resourceVersion ?? 0);
 await reader[Symbol.asyncDispose]();
 if (position === 0) {
-  await queue.append([{ type: "synced", stream: "pods", epoch: 0, receivedAt: 0, resourceVersion: "0" }]);
+  await queue.append([{ type: "synced", stream: "pods", epoch: 0, receivedAt: 0, resourceVersion: "0", asOf: 0 }]);
 }
 const events = script(Number(seed), Number(length)).slice(Math.max(0, position - REPLAY));
 writeSync(1, `ready ${position}\n`);

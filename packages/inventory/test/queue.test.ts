@@ -37,7 +37,7 @@ test("events of all kinds survive as they are", async () => {
   await using queue = await openQueue({ file: place.file("queue.db") });
   const at = { stream: "pods", epoch: 3, receivedAt: 5 };
   const all = [
-    { ...at, type: "bookmark", resourceVersion: "90071992547409931" } as const,
+    { ...at, type: "bookmark", resourceVersion: "90071992547409931", asOf: 1 } as const,
     { ...at, type: "merged", kind: "Pod", uid: "u", resourceVersion: "8" } as const,
     { ...at, type: "absent", kind: "Pod", uid: "u", resourceVersion: null, notBefore: 1, notAfter: 2 } as const,
     { ...at, type: "figures", uid: "u", payload: bytes(pod("u", 1)) } as const,
@@ -155,7 +155,7 @@ test("B36: what was dropped: only states that a later one of the same object rep
     object("modified", "a", 8),
     object("deleted", "a", 9),
     object("added", "a", 10, { epoch: 1 }),
-    { stream: "pods", epoch: 0, receivedAt: 1, type: "bookmark", resourceVersion: "11" },
+    { stream: "pods", epoch: 0, receivedAt: 1, type: "bookmark", resourceVersion: "11", asOf: 1 },
   ];
   const dropped = between(heads.map((head, index) => ({ sequence: index + 1, head })));
   expect([...dropped]).toEqual([2, 6, 8]);

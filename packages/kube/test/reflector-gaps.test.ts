@@ -1,5 +1,6 @@
-import { fakeStatus } from "@trawler/testkit";
+import { type FakeStream, fakeStatus } from "@trawler/testkit";
 import { describe, expect, test } from "vitest";
+import type { TakenList } from "../src/reflector/types.ts";
 import { PODS, pod, reflect, until, verbs } from "./reflector-harness.ts";
 
 const opened = (harness: { api: { openWatches: number } }) => () => harness.api.openWatches === 1;
@@ -32,6 +33,50 @@ describe("gaps", () => {
     });
     await until(opened(harness));
     expect(verbs(harness.api)).toEqual(["list", "watch@100", "list", "watch@100"]);
+  });
+
+  test("B23, F20: a gap begins where the last list was asked for, or a bookmark sent: no open watch, half line, event or ERROR tells more", async () => {
+    let time = 1_000_000;
+    const taken: TakenList[] = [];
+    const fault: ((stream: FakeStream) => void)[] = [
+      () => undefined,
+      (stream) => stream.bytes('{"type":"ADDED","object":{"metadata":{"uid":"ha'),
+      (stream) => stream.event("ADDED", { metadata: { uid: "c", name: "c", resourceVersion: "103" } }),
+    ];
+    await using harness = await reflect(
+      (api) => {
+        api.put(PODS, pod("a"));
+        api.fault = ({ verb }) => {
+          time += 10_000;
+          if (verb !== "watch") return undefined;
+          api.resourceVersion = 103n;
+          const next = fault.shift();
+          if (next !== undefined) return { stream: next };
+          return taken.length < 2
+            ? { stream: (stream) => stream.event("ERROR", fakeStatus(410, "Expired", "")) }
+            : undefined;
+        };
+      },
+      {
+        clock: { now: () => time, monotonic: () => performance.now() / 1000 },
+        idleTimeout: 30,
+        resumeIdle: true,
+        handler: { added: () => {}, updated: () => {}, removed: () => {}, listed: (list) => taken.push(list) },
+      },
+    );
+    await until(() => taken.length === 2 && harness.api.openWatches === 1);
+    expect(taken[0]).toMatchObject({ reason: "first", asOf: 1_000_000, to: 1_010_000 });
+    expect(taken[1]).toMatchObject({ reason: "expired", from: 1_000_000, fromVersion: "103" });
+    time += 50_000;
+    harness.api.bookmark();
+    await until(() => harness.reflector.snapshot().bookmarks === 1);
+    const sent = time;
+    harness.api.compact();
+    harness.api.resourceVersion += 1n;
+    harness.api.compact();
+    harness.api.breakWatches("end");
+    await until(() => taken.length === 3);
+    expect(taken[2]?.from).toBe(sent - 1000);
   });
 
   test("C06: a pod deleted in the gap is removed once", async () => {

@@ -134,12 +134,12 @@ export async function inventoryStatus(
     const ready = unready === null;
     const kinds = running !== null && Array.isArray(running["kinds"]) ? running["kinds"].filter(isRecord) : [];
     const states = new Map(kinds.map((kind) => [kind["stream"], String(kind["reason"] ?? kind["state"])]));
-    const rows = stored.positions.map(({ stream, resourceVersion, epoch, receivedAt }) => [
+    const rows = stored.positions.map(({ stream, resourceVersion, epoch, asOf }) => [
       stream,
       states.get(stream) ?? "-",
       resourceVersion,
       String(epoch),
-      `${ago(world.clock.now() - receivedAt)} ago`,
+      `${ago(world.clock.now() - asOf)} ago`,
     ]);
     const lines = [
       `${strong(`cluster ${clean(stored.cluster)}`)}: ${ready ? "ready" : `not ready, ${clean(String(unready))}`}`,
@@ -149,7 +149,7 @@ export async function inventoryStatus(
       "",
     ];
     await world.stdout.write(
-      `${lines.join("\n")}${grid(["STREAM", "STATE", "VERSION", "EPOCH", "MOVED"], rows, strong)}`,
+      `${lines.join("\n")}${grid(["STREAM", "STATE", "VERSION", "EPOCH", "KNOWN UP TO"], rows, strong)}`,
     );
   }
   return unready === null ? 0 : 1;

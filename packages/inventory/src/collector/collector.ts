@@ -127,7 +127,7 @@ export async function openCollector(options: CollectorOptions): Promise<Collecto
     const resume = position && {
       resourceVersion: position.resourceVersion,
       epoch: position.epoch,
-      contactAt: position.receivedAt,
+      asOf: position.asOf,
     };
     const live = await store.known(spec.kind);
     const known = (function* () {

@@ -128,7 +128,7 @@ export function createKindReader(options: KindReaderOptions): KindReader {
   };
 
   const listed = (list: TakenList): void => {
-    const { resourceVersion, fromVersion, from, to } = list;
+    const { resourceVersion, fromVersion, from, to, asOf } = list;
     const wasFull = clock.monotonic() - fullUntil < SERVER_MEMORY;
     const reason = gapReason(list, inContact, wasFull);
     inContact = true;
@@ -138,7 +138,7 @@ export function createKindReader(options: KindReaderOptions): KindReader {
       const note = NOTES[reason];
       append({ ...common, type: "gap", kind, reason, from, to, fromVersion, toVersion: resourceVersion, note });
     }
-    append({ ...common, type: "synced", resourceVersion });
+    append({ ...common, type: "synced", resourceVersion, asOf });
   };
 
   const reflector: Reflector<Held> = createReflector<Held>({
@@ -161,9 +161,9 @@ export function createKindReader(options: KindReaderOptions): KindReader {
       updated: (held, at, _previous, origin) => hand(held, typeOf(origin, "modified"), at),
       removed,
       removedUnseen: removed,
-      position: (resourceVersion, receivedAt) => {
+      position: (resourceVersion, asOf) => {
         inContact = true;
-        append({ stream, receivedAt, epoch, type: "bookmark", resourceVersion });
+        append({ stream, receivedAt: clock.now(), epoch, type: "bookmark", resourceVersion, asOf });
       },
       epoch: (count) => {
         epoch = count;

@@ -42,7 +42,7 @@ export function asPosition(row: Columns): StreamPosition {
     stream: textOf(row["stream"]) ?? "",
     resourceVersion: textOf(row["version"]) ?? "",
     epoch: numberOf(row["epoch"]),
-    receivedAt: numberOf(row["received"]),
+    asOf: numberOf(row["received"]),
   };
 }
 

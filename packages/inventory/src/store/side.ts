@@ -72,8 +72,8 @@ export function prepareSide(database: DatabaseSync): () => Side {
         trimQuarantine.run(numberOf(lastInsertRowid) - QUARANTINE_ROWS);
       },
       write: () => {
-        for (const { stream, resourceVersion, epoch, receivedAt } of moved.values()) {
-          savePosition.run(stream, resourceVersion, epoch, receivedAt);
+        for (const { stream, resourceVersion, epoch, asOf } of moved.values()) {
+          savePosition.run(stream, resourceVersion, epoch, asOf);
         }
       },
     };
@@ -83,13 +83,15 @@ export function prepareSide(database: DatabaseSync): () => Side {
 /** Where the stream stands after an event; null where that does not move it. */
 export function movedPosition(event: InventoryEvent, before: StreamPosition | null): StreamPosition | null {
   if (!movesPosition(event) || event.resourceVersion === null) return null;
-  const { stream, resourceVersion, epoch, receivedAt } = event;
+  const { stream, resourceVersion, epoch } = event;
   // Before the first complete list there is no place to resume from.
   if (before === null && event.type !== "synced") return null;
   if (before !== null && epoch < before.epoch) return null;
   const ahead = before !== null && epoch === before.epoch;
   if (ahead && compareVersions(resourceVersion, before.resourceVersion) === -1) return null;
-  return { stream, resourceVersion, epoch, receivedAt };
+  // An event alone tells nothing of when it happened: a server that is asked again sends first what has waited.
+  const asOf = "asOf" in event ? event.asOf : (before?.asOf ?? event.receivedAt);
+  return { stream, resourceVersion, epoch, asOf };
 }
 
 type Moving = Extract<InventoryEvent, { type: "added" | "modified" | "merged" | "deleted" | "bookmark" | "synced" }>;

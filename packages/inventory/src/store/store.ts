@@ -6,8 +6,8 @@ export interface StreamPosition {
   readonly stream: string;
   readonly resourceVersion: string;
   readonly epoch: number;
-  /** Our wall clock, milliseconds, of the event that moved it. */
-  readonly receivedAt: number;
+  /** Our wall clock, milliseconds: nothing that happened before was missed. The position may be later than that. */
+  readonly asOf: number;
 }
 
 export interface Gap {

@@ -261,15 +261,16 @@ export function recordsContract(open: OpenLedger): void {
       await book.apply(object("listed", "u1", 300), object("listed", "u2", 200));
       expect(await book.store.position("pods")).toBeNull();
       const at = { stream: "pods", epoch: 0, receivedAt: 5 };
-      await book.apply({ ...at, type: "synced", resourceVersion: "310" });
+      await book.apply({ ...at, type: "synced", resourceVersion: "310", asOf: 3 });
       await book.apply(object("modified", "u1", 320), object("modified", "u2", 315));
-      expect((await book.store.position("pods"))?.resourceVersion).toBe("320");
-      await book.apply({ ...at, type: "bookmark", resourceVersion: "400" });
+      // Not as of the event: others that happened before it arrived may follow it.
+      expect(await book.store.position("pods")).toMatchObject({ resourceVersion: "320", asOf: 3 });
+      await book.apply({ ...at, type: "bookmark", resourceVersion: "400", asOf: 4 });
       expect(await book.store.position("pods")).toEqual({
         stream: "pods",
         resourceVersion: "400",
         epoch: 0,
-        receivedAt: 5,
+        asOf: 4,
       });
       expect([...(await book.store.known("Pod"))]).toEqual([
         { uid: "u1", resourceVersion: "320" },
@@ -285,6 +286,7 @@ export function recordsContract(open: OpenLedger): void {
         epoch: 0,
         type: "synced",
         resourceVersion: "1000",
+        asOf: 5,
       });
       await book.apply(object("deleted", "u2", 950));
       await book.apply(
@@ -295,6 +297,7 @@ export function recordsContract(open: OpenLedger): void {
           epoch: 1,
           type: "synced",
           resourceVersion: "600",
+          asOf: 5,
         },
       );
       expect(await book.store.show("u1")).toMatchObject([

@@ -19,7 +19,7 @@ export function guardHandler<T>(
     updated: guard((value, observedAt, previous, origin) => handler.updated(value, observedAt, previous, origin)),
     removed: guard((final, evidence) => handler.removed(final, evidence)),
     removedUnseen: guard((final, evidence) => handler.removedUnseen?.(final, evidence)),
-    position: guard((resourceVersion, observedAt) => handler.position?.(resourceVersion, observedAt)),
+    position: guard((resourceVersion, asOf) => handler.position?.(resourceVersion, asOf)),
     epoch: guard((epoch) => handler.epoch?.(epoch)),
     listed: guard((list) => handler.listed?.(list)),
     synced: guard(() => handler.synced?.()),

@@ -18,6 +18,8 @@ const STALE_LISTS = 3;
 const AHEAD_SECONDS = 60;
 /** A watch that lived so many seconds was a healthy one. */
 const HEALTHY_SECONDS = 10;
+/** Milliseconds that what a server has sent may take to us: a bookmark tells of what was before it was sent. */
+const IN_FLIGHT = 1000;
 /** Longest pause, seconds, where the role or the kind is missing. */
 const DENIED_CAP = 300;
 
@@ -53,7 +55,8 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
   /** A list of a younger count is being taken: what it says goes, whatever was known. */
   let trusted = false;
   let aheadSince: number | null = null;
-  let lastContact = options.resume?.contactAt ?? clock.now();
+  // Neither an open watch nor an event tells it: what a server sends first may have happened long before.
+  let asOf = options.resume?.asOf ?? clock.now();
   const relistAt = (): number =>
     clock.monotonic() + (options.relistEvery ?? Number.POSITIVE_INFINITY) * (0.9 + 0.2 * random());
   let nextRelist = relistAt();
@@ -91,12 +94,16 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
 
   const takeList = async (signal: AbortSignal): Promise<void> => {
     const fromVersion = position;
-    const from = lastContact;
+    const from = asOf;
     // What a safety list shows of the time before our position, the watch should have told.
     const told = reason === "safety" ? position : null;
     // What a stream says is told before its version is known: a server that is older than we is asked for pages.
+    let asked = clock.now();
     let list = await read(reason !== "safety" && staleInRow === 0, signal, told);
-    if (isMassDeletion(store.entries, list.present)) list = await read(false, signal, told);
+    if (isMassDeletion(store.entries, list.present)) {
+      asked = clock.now();
+      list = await read(false, signal, told);
+    }
     begin(list.resourceVersion);
     staleInRow = 0;
     const now = clock.now();
@@ -110,12 +117,12 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     if (options.byPage === true) store.removeAbsent(list.present, evidence);
     else odd.staleIgnored += store.replace(list.entries, now, evidence, trusted);
     position = list.resourceVersion;
-    lastContact = now;
+    asOf = asked;
     mustList = false;
     trusted = false;
     const taken = reason;
     reason = "expired";
-    handler.listed({ reason: taken, resourceVersion: list.resourceVersion, fromVersion, from, to: now });
+    handler.listed({ reason: taken, resourceVersion: list.resourceVersion, fromVersion, from, to: now, asOf });
     for (const event of list.ended) take(event);
     becomeSynced();
   };
@@ -143,7 +150,8 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     if (event.type === "BOOKMARK") {
       count.bookmarks += 1;
       position = laterVersion(position, event.resourceVersion);
-      handler.position(event.resourceVersion, clock.now());
+      asOf = clock.now() - IN_FLIGHT;
+      handler.position(event.resourceVersion, asOf);
       return;
     }
     count.events += 1;
@@ -177,9 +185,6 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
       if (away === null) return;
       away = null;
       handler.back();
-    },
-    contact: (): void => {
-      lastContact = clock.now();
     },
     event: take,
     malformed: (): void => {

@@ -34,9 +34,11 @@ export interface TakenList {
   readonly resourceVersion: string;
   /** The position before it; null where there was none. */
   readonly fromVersion: string | null;
-  /** Wall clock, milliseconds: the last contact before it, and its end. */
+  /** Wall clock, milliseconds: nothing that happened before `from` was missed; `to` is its end. */
   readonly from: number;
   readonly to: number;
+  /** When it was asked for: what happened until then is in it. */
+  readonly asOf: number;
 }
 
 /** Where an object stood. */
@@ -49,8 +51,8 @@ export interface ReflectorHandler<T> {
   removed(final: T, evidence: Evidence): void;
   /** The server says that an object is gone which was never reported. */
   removedUnseen?(final: T, evidence: Evidence): void;
-  /** A bookmark moved the position. */
-  position?(resourceVersion: string, observedAt: number): void;
+  /** A bookmark moved the position. Wall clock, milliseconds: what happened until then has been reported. */
+  position?(resourceVersion: string, asOf: number): void;
   /** The server's versions went back: what follows belongs to a new count. Called before it. */
   epoch?(epoch: number): void;
   /** A complete list has been reported, removals included. */
@@ -67,8 +69,8 @@ export interface ReflectorHandler<T> {
 export interface ResumePoint {
   readonly resourceVersion: string;
   readonly epoch: number;
-  /** Wall clock, milliseconds, of the last contact. */
-  readonly contactAt: number;
+  /** Wall clock, milliseconds: nothing that happened before was missed. */
+  readonly asOf: number;
 }
 
 /** What an earlier run knew, so that a first list can tell what has gone since. */

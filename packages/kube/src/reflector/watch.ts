@@ -10,7 +10,6 @@ import type { ReflectorOptions } from "./types.ts";
 /** What one watch reports while it runs. */
 export interface WatchListener {
   opened(): void;
-  contact(): void;
   event(event: WatchEvent): void;
   malformed(): void;
   /** A line over the bound; null where not even its identity can be kept. */
@@ -67,7 +66,6 @@ export async function watchFrom<T>(
     const lines = byteLines(options.maxLineBytes ?? 8 * 1024 * 1024);
     for await (const chunk of stream.chunks) {
       idle.renew();
-      listener.contact();
       for (const line of lines.push(chunk)) {
         if (signal.aborted) return { by: "end" };
         if (!Buffer.isBuffer(line)) listener.oversized(identify(line, options.raw !== undefined));

@@ -94,7 +94,7 @@ export function createSide(loaded: LoadedSide): MemorySide {
         encodeText(one.stream),
         one.resourceVersion,
         one.epoch,
-        Math.trunc(one.receivedAt),
+        Math.trunc(one.asOf),
       ]);
       if (positions.length > 0) {
         await sql(
