@@ -1,5 +1,14 @@
 import { spawn, spawnSync } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,8 +46,18 @@ function binaries(): string | null {
   return found.find((folder) => existsSync(join(folder, "initdb"))) ?? null;
 }
 
-/** Makes a server's folder and starts it. Installs Debian's package where there is none; its own service is not started. */
-export async function startPostgresql(): Promise<PostgresqlServer> {
+/** Paths of PEM files: the server's own, and the CA of those who may connect. */
+export interface ServerTls {
+  readonly certificate: string;
+  readonly key: string;
+  readonly clientCa: string;
+}
+
+/**
+ * Makes a server's folder and starts it. Installs Debian's package where there is none; its own service is not started.
+ * With `tls` it takes encrypted connections only, of clients with a certificate.
+ */
+export async function startPostgresql(tls?: ServerTls): Promise<PostgresqlServer> {
   const bin = binaries() ?? install();
   const folder = mkdtempSync(join(tmpdir(), "trawler-postgresql-"));
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
@@ -61,6 +80,7 @@ export async function startPostgresql(): Promise<PostgresqlServer> {
   ];
   check(spawnSync(join(bin, "initdb"), [...init, "--locale=C"], { ...user, encoding: "utf8", cwd: folder }));
   const port = await freePort();
+  const encrypted = tls === undefined ? [] : encryption(data, tls, "uid" in user);
   let child: ReturnType<typeof spawn> | null = null;
   let said = "";
   const server: PostgresqlServer = {
@@ -68,7 +88,7 @@ export async function startPostgresql(): Promise<PostgresqlServer> {
     url: ({ user: name = "trawler", password = PASSWORD, database = "postgres" } = {}) =>
       `postgresql://${name}:${password}@127.0.0.1:${port}/${database}`,
     start: async () => {
-      const args = ["-D", data, "-h", "127.0.0.1", "-p", `${port}`, "-k", folder, "-c", "fsync=off"];
+      const args = ["-D", data, "-h", "127.0.0.1", "-p", `${port}`, "-k", folder, "-c", "fsync=off", ...encrypted];
       const started = spawn(join(bin, "postgres"), args, { ...user, cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
       child = started;
       said = "";
@@ -97,6 +117,17 @@ export async function startPostgresql(): Promise<PostgresqlServer> {
   };
   await server.start();
   return server;
+}
+
+/** Arguments of a server that speaks TLS. It reads a key only that is its own. */
+function encryption(data: string, { certificate, key, clientCa }: ServerTls, isRoot: boolean): readonly string[] {
+  const ownKey = join(data, "server.key");
+  copyFileSync(key, ownKey);
+  chmodSync(ownKey, 0o600);
+  if (isRoot) chownSync(ownKey, NOBODY, NOBODY);
+  writeFileSync(join(data, "pg_hba.conf"), "hostssl all all 127.0.0.1/32 scram-sha-256 clientcert=verify-ca\n");
+  const settings = { ssl: "on", ssl_cert_file: certificate, ssl_key_file: ownKey, ssl_ca_file: clientCa };
+  return Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
 
 function install(): string {

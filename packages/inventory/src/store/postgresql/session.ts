@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { checkServerIdentity } from "node:tls";
 import { errorCode, errorMessage, TrawlerError } from "@trawler/plugin-api";
 import type { ClientConfig } from "pg";
 import { type PostgresqlAddress, type PostgresqlSettings, parsePostgresqlUrl } from "./settings.ts";
@@ -117,7 +118,8 @@ async function configOf(
             ...(tls.ca !== undefined && { ca: await fileText(tls.ca) }),
             ...(tls.certificate !== undefined && { cert: await fileText(tls.certificate) }),
             ...(tls.key !== undefined && { key: await fileText(tls.key) }),
-            servername: tls.serverName ?? host,
+            // Not `servername`: the client overwrites it with the host, and it must not be an address.
+            checkServerIdentity: (_, certificate) => checkServerIdentity(tls.serverName ?? host, certificate),
           },
   };
 }
