@@ -55,6 +55,7 @@ const IDENTITY: ReadonlySet<string> = new Set([
   "parent_pid",
   "vpid",
   "user.id",
+  "cpu.logical_number",
   "server.port",
   "network.local.port",
   "network.peer.port",

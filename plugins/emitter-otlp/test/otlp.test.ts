@@ -69,6 +69,19 @@ describe("metrics of a real pod", () => {
     ]);
   });
 
+  test("parity 082: the number of a processor tells its points apart and is no metric", () => {
+    const features = [0, 1].map((number) => ({
+      type: "processor",
+      key: `cpu-${number}`,
+      value: { "cpu.logical_number": number, "cpu.usage": 0.5 },
+    }));
+    const [host] = resourceMetrics({ ...frame, kind: "host", features, containers: [] }) as readonly Resource[];
+    const metrics = host?.scopeMetrics[0]?.metrics ?? [];
+    expect(metrics.map(({ name }) => name)).toEqual(["processor.cpu.usage"]);
+    const points = metrics[0]?.gauge?.dataPoints.map(attributesOf);
+    expect(points?.map((one) => one["cpu.logical_number"])).toEqual(["0", "1"]);
+  });
+
   test("integers are texts, times nanoseconds, and what was not measured is no point", () => {
     for (const { scopeMetrics } of resources) {
       for (const { sum, gauge, name } of scopeMetrics[0]?.metrics ?? []) {
