@@ -5,6 +5,7 @@ import type { CommonOptions } from "./commands/common.ts";
 import { type DiffOptions, diff } from "./commands/diff.ts";
 import { explainKey, explainPod } from "./commands/explain.ts";
 import { addInventory } from "./commands/inventory.ts";
+import { addLogs } from "./commands/logs.ts";
 import { type OnceOptions, once } from "./commands/once.ts";
 import { plugins } from "./commands/plugins.ts";
 import { addProvision } from "./commands/provision.ts";
@@ -188,6 +189,8 @@ export function createProgram(world: World, done: (code: number) => void): Comma
       ),
     )
     .action(async (key: string, options: CommonOptions) => done(await explainKey(key, options, world)));
+
+  addLogs(program, { common, examples }, world, done);
 
   addInventory(program, { common, examples }, world, done);
 

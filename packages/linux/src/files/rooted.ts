@@ -15,7 +15,7 @@ import {
 import { SystemError } from "../ffi/libc.ts";
 import type { Mount } from "../proc/mountinfo.ts";
 import { Budget } from "./budget.ts";
-import { closeQuietly, fileType } from "./descriptor.ts";
+import { closeQuietly, fileType, reopen } from "./descriptor.ts";
 import { linkText } from "./descriptor-walk.ts";
 import { digestContent } from "./digest.ts";
 import { fileError, gone, shown } from "./errors.ts";
@@ -163,6 +163,20 @@ export class RootedFileSystem implements FileSystemAccess, AsyncDisposable {
       throw new SystemError("ENOTSOCK");
     } catch (error) {
       throw this.#explain(error, path);
+    }
+  }
+
+  /** Opens a regular file to be read; the caller closes the descriptor. Throws as the other calls do. */
+  openFile(path: string): number {
+    let found = -1;
+    try {
+      this.#budget(path, {});
+      found = this.#find(path, true);
+      return reopen(found, "file");
+    } catch (error) {
+      throw this.#explain(error, path);
+    } finally {
+      if (found !== -1) closeQuietly(found);
     }
   }
 
