@@ -28,7 +28,7 @@ codec.register({
  * `frame`: one record, the frame itself. `features`: a record with the metadata, then one a feature with `feature_type`,
  * `feature_key` and `feature_val`, as the forerunner wrote them.
  */
-export type Records = "frame" | "features";
+type Records = "frame" | "features";
 
 export interface Selection {
   readonly records: Records;

@@ -9,6 +9,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { crawlOnce } from "../src/agent.ts";
 import { waitFor } from "../src/wait.ts";
 
+/** The testbed's own runs with another driver. */
+const DAEMON = "dockerd";
+
 const reason = testbedUnsupported();
 describe.skipIf(reason !== undefined)(
   reason === undefined ? "a stopped container of Docker's driver vfs" : `vfs (skipped: ${reason})`,
@@ -30,7 +33,7 @@ describe.skipIf(reason !== undefined)(
       );
       const network = ["--bridge", "none", "--iptables=false", "--ip6tables=false"];
       const args = [...places, ...network, "--host", `unix://${folder}/docker.sock`, "--storage-driver", "vfs"];
-      daemon = spawn("dockerd", args, { stdio: "ignore" });
+      daemon = spawn(DAEMON, args, { stdio: "ignore" });
       expect(await waitFor("the daemon", () => docker("info", "-f", "{{.Driver}}"))).toBe("vfs");
       await docker("load", "-i", archive);
     });
