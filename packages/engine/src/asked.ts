@@ -11,35 +11,62 @@ export type Ask = Pick<CrawlContext, "asked" | "annotation"> | null;
 /** `commands` of a target, fetched at most once a crawl. */
 export type Commands = (target: Target) => Promise<readonly string[]>;
 
+/** Why a crawler is asked about each of some targets. */
+export interface Asks {
+  readonly asks: readonly Ask[];
+  /** Of an annotation that cannot be used. */
+  readonly problem: Problem | null;
+}
+
+const ALWAYS: Ask = { asked: "always", annotation: null };
+const MATCH: Ask = { asked: "match", annotation: null };
+
 /**
  * Which of these targets a crawler is asked about. An annotation that names no container goes to those that match,
- * else to the first running `app` container (or the subject).
+ * else to the first running `app` container (or the subject). Answers at once where no process has to be looked at.
  */
-export async function askAll(
+export function askAll(
   { id, plugin }: CrawlerInstance,
   workload: Workload,
   targets: readonly Target[],
   commands: Commands,
-): Promise<{ readonly asks: readonly Ask[]; readonly problem: Problem | null }> {
+): Asks | Promise<Asks> {
   const wish = askedFor(plugin.name, workload.annotations);
   const problem = wish.kind === "invalid" ? makeProblem(id, "failed", wish.reason) : null;
-  const match = plugin.match;
-  const matched = match
-    ? await Promise.all(
-        targets.map(
-          async (target) =>
-            imagesOf(target, workload).some((image) => matchesImage(match, image)) ||
-            (match.process !== undefined && matchesProcess(match, await commands(target))),
-        ),
-      )
-    : targets.map(() => true);
-  const chosen = chooseByAnnotation(wish, targets, matched, match !== undefined);
-  const asks = targets.map((_, index): Ask => {
+  const { match } = plugin;
+  if (!match) {
+    if (wish.kind !== "settings") return { asks: targets.map(() => ALWAYS), problem };
+    return {
+      asks: asksOf(
+        wish,
+        targets,
+        targets.map(() => true),
+        false,
+      ),
+      problem,
+    };
+  }
+  const byImage = targets.map((target) => imagesOf(target, workload).some((image) => matchesImage(match, image)));
+  if (match.process === undefined || byImage.every(Boolean))
+    return { asks: asksOf(wish, targets, byImage, true), problem };
+  const matching = targets.map(
+    async (target, index) => byImage[index] || matchesProcess(match, await commands(target)),
+  );
+  return Promise.all(matching).then((matched) => ({ asks: asksOf(wish, targets, matched, true), problem }));
+}
+
+function asksOf(
+  wish: Asked,
+  targets: readonly Target[],
+  matched: readonly boolean[],
+  hasMatch: boolean,
+): readonly Ask[] {
+  const chosen = chooseByAnnotation(wish, targets, matched, hasMatch);
+  return targets.map((_, index): Ask => {
     if (wish.kind === "settings" && chosen.has(index)) return { asked: "annotation", annotation: wish.settings };
     if (!matched[index]) return null;
-    return { asked: match ? "match" : "always", annotation: null };
+    return hasMatch ? MATCH : ALWAYS;
   });
-  return { asks, problem };
 }
 
 function chooseByAnnotation(

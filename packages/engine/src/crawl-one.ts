@@ -1,6 +1,6 @@
 import { type Access, type CrawlContext, errorMessage, type Feature, type Problem } from "@trawler/plugin-api";
 import type { CallCrawler } from "./call.ts";
-import type { Guard } from "./guard.ts";
+import type { Deadline, Guard } from "./guard.ts";
 import type { CrawlerInstance } from "./options.ts";
 import { makeProblem, ProblemList, problemCode, problemOf } from "./problem.ts";
 import { sanitize } from "./sanitize.ts";
@@ -34,53 +34,92 @@ export interface CrawlCall {
   /** Under which an abandoned call is remembered. */
   readonly key: string;
   readonly access: Partial<Access>;
-  readonly context: Omit<CrawlContext, "signal" | "problem">;
+  readonly context: CallFacts;
   readonly limits: CrawlLimits;
   readonly call: CallCrawler;
 }
+
+/** What a context holds besides what this file gives it. */
+export type CallFacts = Omit<CrawlContext, "signal" | "problem">;
 
 /**
  * Asks one crawler about one target. Whatever the plugin does, the answer is what it had yielded until then and a
  * problem; only the abort of `signal` throws. `unsupported` is a problem only where the crawler was asked for.
  */
 export async function crawlOne(request: CrawlCall, signal: AbortSignal): Promise<CallAnswer> {
-  const { crawler, guard, key, access, limits, call } = request;
-  const { id, plugin, timeout } = crawler;
-  const features: Feature[] = [];
-  const problems = new ProblemList();
-  // What an abandoned call reports later belongs to no frame.
-  let open = true;
-  const problem: CrawlContext["problem"] = (code, message) => {
-    if (open) problems.add(makeProblem(id, CALLER_CODES.has(code) ? code : "failed", errorMessage(message)));
-  };
-  const isDeclared = (type: string): boolean => Object.hasOwn(plugin.features, type);
-  let seen = 0;
-  let bytes = 0;
+  const { crawler, guard, key, context } = request;
+  const found = new Found(crawler.id);
   let whole = true;
   try {
-    await guard.call(key, timeout, signal, async (deadline) => {
-      for await (const raw of call(crawler, access, { ...request.context, signal: deadline, problem })) {
-        deadline.throwIfAborted();
-        const { feature, ...rest } = sanitize(raw, isDeclared);
-        bytes += "bytes" in rest ? rest.bytes : 0;
-        if (++seen > limits.features || bytes > limits.bytes) {
-          problem("truncated", `stopped after ${features.length} features: the bound of one call`);
-          break;
-        }
-        if (feature) features.push(feature);
-        else if ("reason" in rest) problem("failed", rest.reason);
-      }
-    });
+    await guard.enter(key, crawler.timeout, signal, (deadline) => read(request, found, deadline));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    const wanted = crawler.named || request.context.asked !== "always";
+    const wanted = crawler.named || context.asked !== "always";
     const code = problemCode(error);
     whole = LASTING.has(code);
-    if (code !== "unsupported" || wanted) problems.add(problemOf(id, error));
+    if (code !== "unsupported" || wanted) found.problems.add(problemOf(crawler.id, error));
   } finally {
-    open = false;
+    found.open = false;
   }
-  return { features, problems: problems.list(), whole };
+  return { features: found.features, problems: found.problems.list(), whole };
+}
+
+/** What one call has yielded and reported so far. */
+class Found {
+  readonly features: Feature[] = [];
+  readonly problems: ProblemList = new ProblemList();
+  readonly #crawler: string;
+  /** What an abandoned call reports later belongs to no frame. */
+  open = true;
+
+  constructor(crawler: string) {
+    this.#crawler = crawler;
+  }
+
+  report(code: Parameters<CrawlContext["problem"]>[0], message: string): void {
+    if (!this.open) return;
+    const known = CALLER_CODES.has(code) ? code : "failed";
+    this.problems.add(makeProblem(this.#crawler, known, errorMessage(message)));
+  }
+}
+
+async function read(
+  { crawler, access, context, limits, call }: CrawlCall,
+  found: Found,
+  deadline: Deadline,
+): Promise<void> {
+  let seen = 0;
+  let bytes = 0;
+  for await (const raw of call(crawler, access, contextOf(context, found, deadline))) {
+    deadline.throwIfAborted();
+    const safe = sanitize(raw, crawler.plugin.features);
+    if (safe.feature !== null) bytes += safe.bytes;
+    if (++seen > limits.features || bytes > limits.bytes) {
+      found.report("truncated", `stopped after ${found.features.length} features: the bound of one call`);
+      break;
+    }
+    if (safe.feature !== null) {
+      if (found.open) found.features.push(safe.feature);
+    } else found.report("failed", safe.reason);
+  }
+}
+
+function contextOf(facts: CallFacts, found: Found, deadline: Deadline): CrawlContext {
+  const { clock, log, state, asked, annotation, unchanged, fingerprint } = facts;
+  return {
+    clock,
+    log,
+    state,
+    asked,
+    annotation,
+    unchanged,
+    fingerprint,
+    // An own property, so that a copy has it as well; made only where someone looks.
+    get signal() {
+      return deadline.signal;
+    },
+    problem: (code, message) => found.report(code, message),
+  };
 }
 
 /** What the next call would meet as well, after the same features. */

@@ -8,7 +8,7 @@ import {
   type Subject,
   type Workload,
 } from "@trawler/plugin-api";
-import { type Ask, askAll } from "./asked.ts";
+import { type Ask, type Asks, askAll } from "./asked.ts";
 import { type CallCrawler, callInline } from "./call.ts";
 import { type CallResult, type CrawlLimits, crawlOne, DEFAULT_LIMITS, DIFFERENCE_LIMITS } from "./crawl-one.ts";
 import type { Moment } from "./difference.ts";
@@ -98,42 +98,48 @@ export class SubjectCrawler {
     const targets = targetsOf(workload, subject);
     memory.retain(targets);
     const problems = new ProblemList();
-    const crawlers = this.#options.crawlers.filter(only);
     const commands = this.#commands(workload.id, signal);
-    const planned = await Promise.all(
-      crawlers.map((crawler) => this.#plan(crawler, workload, targets, memory, commands, problems)),
+    const planned: (Planned | Waiting)[] = [];
+    for (const crawler of this.#options.crawlers) {
+      if (!only(crawler)) continue;
+      const plan = this.#plan(crawler, workload, targets, memory, commands, problems);
+      planned.push(...(plan instanceof Promise ? await plan : plan));
+    }
+    const outcomes = await parallel(planned, CALLS_AT_ONCE, (one) =>
+      "ask" in one ? this.#call(one, workload, memory, signal) : standing(one, memory),
     );
-    const outcomes = await parallel(planned.flat(), CALLS_AT_ONCE, (one) =>
-      "ask" in one ? this.#call(one, workload, memory, signal) : Promise.resolve(standing(one, memory)),
-    );
-    return { outcomes: outcomes.flat(), problems: problems.list() };
+    return { outcomes: outcomes.filter((outcome) => outcome !== null), problems: problems.list() };
   }
 
-  async #plan(
+  #plan(
     crawler: CrawlerInstance,
     workload: Workload,
     targets: readonly Target[],
     memory: CrawlMemory,
     commands: (target: Target) => Promise<readonly string[]>,
     problems: ProblemList,
-  ): Promise<readonly (Planned | Waiting)[]> {
+  ): readonly (Planned | Waiting)[] | Promise<readonly (Planned | Waiting)[]> {
     const { hasMembers, clock, slot } = this.#options;
     const { id, plugin, every } = crawler;
     const now = clock.monotonic();
-    const mine = targets.filter((target) => inScope(plugin.scope, target, hasMembers));
-    const isDue = ({ id: target }: Target): boolean =>
-      every === undefined || memory.isDue(id, target, every, now, slot / 2);
-    const candidates = mine.filter(isDue);
-    const waiting = plugin.onChange ? mine.filter((target) => !candidates.includes(target)) : [];
-    const later = waiting.map((target): Waiting => ({ crawler, target }));
+    const candidates: Target[] = [];
+    const later: Waiting[] = [];
+    for (const target of targets) {
+      if (!inScope(plugin.scope, target, hasMembers)) continue;
+      if (every === undefined || memory.isDue(id, target.id, every, now, slot / 2)) candidates.push(target);
+      else if (plugin.onChange) later.push({ crawler, target });
+    }
     if (candidates.length === 0) return later;
-    const { asks, problem } = await askAll(crawler, workload, candidates, commands);
-    if (problem) problems.add(problem);
-    const due = candidates.flatMap((target, index) => {
-      const ask = asks[index];
-      return ask ? [{ crawler, target, ask }] : [];
-    });
-    return [...due, ...later];
+    const choose = ({ asks, problem }: Asks): readonly (Planned | Waiting)[] => {
+      if (problem) problems.add(problem);
+      const due = candidates.flatMap((target, index) => {
+        const ask = asks[index];
+        return ask ? [{ crawler, target, ask }] : [];
+      });
+      return later.length === 0 ? due : [...due, ...later];
+    };
+    const asking = askAll(crawler, workload, candidates, commands);
+    return asking instanceof Promise ? asking.then(choose) : choose(asking);
   }
 
   async #call(
@@ -141,26 +147,29 @@ export class SubjectCrawler {
     workload: Workload,
     memory: CrawlMemory,
     signal: AbortSignal,
-  ): Promise<readonly CrawlOutcome[]> {
+  ): Promise<CrawlOutcome | null> {
     const { clock, log, metrics, call = callInline } = this.#options;
     const { id, plugin } = crawler;
     const limits = this.#options.limits ?? (plugin.onChange ? DIFFERENCE_LIMITS : DEFAULT_LIMITS);
     const guard = this.#guards.get(id);
     const access = accessFor(plugin.needs, target, workload);
     // The plan says at start which crawler finds no level that gives what it needs.
-    if (!guard || !access) return [];
+    if (!guard || !access) return null;
     const started = clock.monotonic();
     memory.called(id, target.id, started);
-    const work = plugin.onChange && memory.difference(id, target.id).begin(this.#moment(crawler, started));
-    const { unchanged, fingerprint } = work || NEVER_UNCHANGED;
-    const context = { clock, log, state: memory.state(id, target.id), unchanged, fingerprint, ...ask };
-    const key = `${workload.id}\n${target.id}`;
-    const { whole, ...answer } = await crawlOne({ crawler, guard, key, access, context, limits, call }, signal);
+    const work = plugin.onChange ? memory.difference(id, target.id).begin(this.#moment(crawler, started)) : null;
+    const { unchanged, fingerprint } = work ?? NEVER_UNCHANGED;
+    const { asked, annotation } = ask;
+    const state = memory.state(id, target.id);
+    const context = { clock, log, state, unchanged, fingerprint, asked, annotation };
+    const key = target.id === "" ? workload.id : `${workload.id}\n${target.id}`;
+    const answer = await crawlOne({ crawler, guard, key, access, context, limits, call }, signal);
     const seconds = clock.monotonic() - started;
     metrics.crawlDuration(id, seconds);
     for (const { code } of answer.problems) metrics.problem(id, code);
-    const result = work ? work.settle(answer, whole) : answer;
-    return [{ ...result, crawler: id, target: target.id, seconds }];
+    const { features, problems } = answer;
+    if (work === null) return { features, problems, crawler: id, target: target.id, seconds };
+    return { ...work.settle({ features, problems }, answer.whole), crawler: id, target: target.id, seconds };
   }
 
   #moment({ plugin, refresh }: CrawlerInstance, monotonic: number): Moment {
@@ -196,17 +205,22 @@ export class SubjectCrawler {
 const NEVER_UNCHANGED = { unchanged: () => false, fingerprint: null };
 
 /** Between two calls of a crawler that works by difference the frames carry its digest. */
-function standing({ crawler: { id }, target }: Waiting, memory: CrawlMemory): readonly CrawlOutcome[] {
+function standing({ crawler: { id }, target }: Waiting, memory: CrawlMemory): CrawlOutcome | null {
   const digest = memory.difference(id, target.id).standing();
-  return digest === null ? [] : [{ features: [], problems: [], crawler: id, target: target.id, seconds: 0, digest }];
+  return digest === null ? null : { features: [], problems: [], crawler: id, target: target.id, seconds: 0, digest };
 }
 
 /** What was found on one target, all crawlers together. */
 export function collect(outcomes: readonly CrawlOutcome[], target: string): TargetResult {
-  const mine = outcomes.filter((outcome) => outcome.target === target);
   const problems = new ProblemList();
-  for (const outcome of mine) for (const problem of outcome.problems) problems.add(problem);
-  const features: Feature[] = mine.flatMap((outcome) => outcome.features);
-  const digests = mine.flatMap(({ crawler, digest }) => (digest ? [[crawler, digest] as const] : []));
-  return { features, problems: problems.list(), ...(digests.length > 0 && { digests: Object.fromEntries(digests) }) };
+  const features: Feature[] = [];
+  let digests: Record<string, FeatureDigest> | undefined;
+  for (const outcome of outcomes) {
+    if (outcome.target !== target) continue;
+    for (const problem of outcome.problems) problems.add(problem);
+    for (const feature of outcome.features) features.push(feature);
+    const { crawler, digest } = outcome;
+    if (digest) digests = { ...digests, [crawler]: digest };
+  }
+  return { features, problems: problems.list(), ...(digests && { digests }) };
 }

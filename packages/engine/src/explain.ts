@@ -1,4 +1,4 @@
-import type { FrameReason, Metadata, ProblemCode, WorkloadKind } from "@trawler/plugin-api";
+import type { FrameReason, Metadata, Problem, ProblemCode, WorkloadKind } from "@trawler/plugin-api";
 import type { CrawlOutcome } from "./crawl.ts";
 
 /** How a crawler's last calls on a subject ended. */
@@ -30,13 +30,17 @@ export interface Explanation {
 
 /** A crawler's calls of one crawl in one line. */
 export function statusOf(crawler: string, outcomes: readonly CrawlOutcome[]): CrawlerStatus {
-  const mine = outcomes.filter((outcome) => outcome.crawler === crawler);
-  const problem = mine.flatMap(({ problems }) => problems)[0];
-  return {
-    crawler,
-    result: mine.length === 0 ? "idle" : (problem?.code ?? "ok"),
-    message: problem?.message ?? null,
-    features: mine.reduce((sum, { features }) => sum + features.length, 0),
-    seconds: mine.reduce((sum, { seconds }) => sum + seconds, 0),
-  };
+  let problem: Problem | undefined;
+  let calls = 0;
+  let features = 0;
+  let seconds = 0;
+  for (const outcome of outcomes) {
+    if (outcome.crawler !== crawler) continue;
+    calls++;
+    problem ??= outcome.problems[0];
+    features += outcome.features.length;
+    seconds += outcome.seconds;
+  }
+  const result = calls === 0 ? "idle" : (problem?.code ?? "ok");
+  return { crawler, result, message: problem?.message ?? null, features, seconds };
 }

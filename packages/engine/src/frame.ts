@@ -34,7 +34,8 @@ export function buildFrame(workload: Workload, input: FrameInput): Frame {
   const { reason, agent, sequence, now, observedFor, subject, members } = input;
   const { resource, labels, annotations, status, metadata, problems } = describe(workload);
   const all = new ProblemList();
-  for (const problem of [...problems, ...subject.problems]) all.add(problem);
+  for (const problem of problems) all.add(problem);
+  for (const problem of subject.problems) all.add(problem);
   return {
     schema: FRAME_SCHEMA,
     id: uuid7(now),
@@ -59,10 +60,24 @@ export function buildFrame(workload: Workload, input: FrameInput): Frame {
   };
 }
 
+/** A container's own part of its frames. */
+type ContainerHead = Omit<FrameContainer, "features" | "problems" | "digests">;
+
+const known = new WeakMap<Container, ContainerHead>();
+
 function buildContainer(container: Container, { features, problems, digests }: TargetResult): FrameContainer {
+  const { name, id, image, digest, type, state, resource, resources } = headOf(container);
+  const own = { name, id, image, digest, type, state, resource, resources, features, problems };
+  return digests ? { ...own, digests } : own;
+}
+
+/** Made once for each container value, as most frames are about one that has not changed. */
+function headOf(container: Container): ContainerHead {
+  const made = known.get(container);
+  if (made) return made;
   const { name, id, image, digest, type, state, resource, resources } = container;
   const { status, reason, startedAt, finishedAt, exitCode, restarts, lastTermination } = state;
-  return {
+  const head: ContainerHead = {
     name,
     id,
     image: clip(image, 1024),
@@ -71,8 +86,7 @@ function buildContainer(container: Container, { features, problems, digests }: T
     state: { status, reason, startedAt, finishedAt, exitCode, restarts, lastTermination },
     resource: cleanResource(resource),
     resources,
-    features,
-    problems,
-    ...(digests && { digests }),
   };
+  known.set(container, head);
+  return head;
 }

@@ -15,6 +15,8 @@ export class Opening {
   readonly #hasMembers: boolean;
   #subject: Subject | null = null;
   #follows = "";
+  /** The workload that it has been compared with. */
+  #followed: Workload | null = null;
 
   /** `guard` may be shared by all subjects of a mode. */
   constructor(mode: Mode, guard: Guard, log: Logger, hasMembers: boolean) {
@@ -41,6 +43,7 @@ export class Opening {
         return opened;
       });
       this.#follows = openingOf(workload);
+      this.#followed = workload;
       return this.#subject;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -51,13 +54,20 @@ export class Opening {
   /** Follows a change; a subject that cannot follow is closed and opened anew at the next need. */
   async update(workload: Workload, signal: AbortSignal): Promise<void> {
     const subject = this.#subject;
+    if (!subject) return;
+    const lacksMember = this.#lacksMember(workload, subject);
+    if (workload === this.#followed && !lacksMember) return;
     const wanted = openingOf(workload);
-    if (!subject || (wanted === this.#follows && !this.#lacksMember(workload, subject))) return;
+    if (wanted === this.#follows && !lacksMember) {
+      this.#followed = workload;
+      return;
+    }
     try {
       await this.#guard.call(workload.id, OPEN_TIMEOUT, signal, (deadline) =>
         subject.update(workload, { signal: deadline, log: this.#log }),
       );
       this.#follows = wanted;
+      this.#followed = workload;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       this.#log.debug({ workload: workload.name }, `the subject could not follow a change: ${errorMessage(error)}`);

@@ -2,7 +2,7 @@
 export async function parallel<T, R>(
   items: readonly T[],
   limit: number,
-  work: (item: T) => Promise<R>,
+  work: (item: T) => R | Promise<R>,
 ): Promise<readonly R[]> {
   const results: R[] = [];
   const entries = items.entries();

@@ -10,10 +10,11 @@ export interface Parts {
 
 export function partsOf({ containers }: Workload, { outcomes, problems }: CrawlResult): Parts {
   const subject = collect(outcomes, "");
-  const all: readonly Problem[] = [...problems, ...subject.problems];
+  const members = new Map<string, TargetResult>();
+  for (const { id } of containers) if (id !== null) members.set(id, collect(outcomes, id));
   return {
-    subject: { ...subject, problems: all },
-    members: new Map(containers.flatMap(({ id }) => (id === null ? [] : [[id, collect(outcomes, id)]]))),
+    subject: problems.length === 0 ? subject : { ...subject, problems: [...problems, ...subject.problems] },
+    members,
   };
 }
 

@@ -19,28 +19,40 @@ export type Sanitized =
  * Takes a feature as a plugin yielded it, which may be anything, and copies it: numbers are finite, texts are capped
  * and redacted, lists hold texts only. One field that no frame can hold costs the whole feature.
  */
-export function sanitize(raw: unknown, isDeclared: (type: string) => boolean): Sanitized {
+export function sanitize(raw: unknown, declared: Readonly<Record<string, unknown>>): Sanitized {
   try {
     const { type, key, value, observedAt } = record(raw, "the feature");
-    if (typeof type !== "string" || !isDeclared(type)) throw new TypeError(`type ${show(type)} is not declared`);
+    if (typeof type !== "string" || !Object.hasOwn(declared, type))
+      throw new TypeError(`type ${show(type)} is not declared`);
     if (typeof key !== "string") throw new TypeError(`${type}: the key is no text`);
     if (observedAt !== undefined && typeof observedAt !== "string") throw new TypeError(`${type}: observedAt`);
-    const copy: Record<string, FieldValue> = Object.create(null);
-    const entries = Object.entries(record(value, `${type}: the value`));
-    if (entries.length > MAX_FIELDS) throw new TypeError(`${type}: more than ${MAX_FIELDS} fields`);
+    const fields = record(value, `${type}: the value`);
+    const names = Object.keys(fields);
+    if (names.length > MAX_FIELDS) throw new TypeError(`${type}: more than ${MAX_FIELDS} fields`);
+    const copy = new Fields();
     let bytes = type.length + key.length + 40;
-    for (const [name, item] of entries) {
+    for (const name of names) {
+      const item = fields[name];
       const field = fieldOf(name, item);
       if (field === undefined) throw new TypeError(`${type}: ${clip(name, MAX_KEY)} is ${show(item)}`);
       copy[clip(name, MAX_KEY)] = field;
       bytes += name.length + 4 + size(field);
     }
-    const feature = { type, key: clip(key, 1024), value: copy, ...(observedAt !== undefined && { observedAt }) };
+    const short = clip(key, 1024);
+    const feature =
+      observedAt === undefined ? { type, key: short, value: copy } : { type, key: short, value: copy, observedAt };
     return { feature, bytes };
   } catch (error) {
     return { feature: null, reason: `a feature was left out: ${errorMessage(error)}` };
   }
 }
+
+/** Fields of one feature. It inherits no names; unlike a bare map it has a shape, which features of a type share. */
+class Fields {
+  [name: string]: FieldValue;
+}
+Reflect.deleteProperty(Fields.prototype, "constructor");
+Object.setPrototypeOf(Fields.prototype, null);
 
 function record(value: unknown, what: string): Readonly<Record<string, unknown>> {
   if (!isRecord(value)) throw new TypeError(`${what} is no object`);

@@ -1,5 +1,5 @@
 import { Guard } from "@trawler/engine";
-import { unsupported } from "@trawler/plugin-api";
+import { errorCode, unsupported } from "@trawler/plugin-api";
 import { expect, test } from "vitest";
 
 const never = new AbortController().signal;
@@ -64,4 +64,44 @@ test("the parent's abort ends a call with the parent's reason", async () => {
   );
   parent.abort(reason);
   await expect(call).rejects.toBe(reason);
+});
+
+test("calls that run at the same time end each by its own deadline", async () => {
+  const guard = new Guard("crawler slow");
+  const ended: string[] = [];
+  const wait = (key: string, ms: number) =>
+    guard
+      .call(key, ms, never, () => new Promise(() => {}))
+      .catch((error: unknown) => ended.push(`${key} ${errorCode(error)}`));
+  const long = wait("long", 200);
+  const quick = guard.call("quick", 60_000, never, async () => 1);
+  const short = wait("short", 5);
+  expect(await quick).toBe(1);
+  await Promise.all([long, short]);
+  expect(ended).toEqual(["short TRAWLER_PLUGIN_TIMEOUT", "long TRAWLER_PLUGIN_TIMEOUT"]);
+  expect(guard.stuck).toBe(2);
+});
+
+test("a signal that is first asked for after the deadline is aborted, and for the same reason", async () => {
+  const guard = new Guard("crawler late");
+  const { promise, resolve } = Promise.withResolvers<AbortSignal>();
+  const go = Promise.withResolvers<void>();
+  const call = guard.enter("a", 5, never, async (deadline) => {
+    await go.promise;
+    expect(() => deadline.throwIfAborted()).toThrow("took longer than 5 ms");
+    resolve(deadline.signal);
+  });
+  await expect(call).rejects.toMatchObject({ code: "TRAWLER_PLUGIN_TIMEOUT" });
+  go.resolve();
+  expect((await promise).reason).toMatchObject({ code: "TRAWLER_PLUGIN_TIMEOUT" });
+});
+
+test("a call that follows its signal at once is not abandoned", async () => {
+  const guard = new Guard("crawler obedient");
+  const call = guard.call("a", 5, never, async (signal) => {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    signal.throwIfAborted();
+  });
+  await expect(call).rejects.toMatchObject({ code: "TRAWLER_PLUGIN_TIMEOUT" });
+  expect(guard.stuck).toBe(0);
 });
