@@ -10,6 +10,8 @@ const NEWEST = "1.51";
 /** The calls of the engine that are needed; each has a deadline and throws coded errors. */
 export interface DockerClient {
   readonly socket: string;
+  /** `docker` or `podman`, as the last `negotiate` found. */
+  readonly engine: string;
   /** Agrees on a version of the API. */
   negotiate(signal: AbortSignal): Promise<string>;
   /** All containers, in the short form. */
@@ -29,7 +31,11 @@ export interface DockerClient {
 /** The first socket that is there; the first of them where none is. */
 export async function findSocket(setting: string | undefined, root: string): Promise<string> {
   if (setting !== undefined) return setting;
-  const usual = [join(root, "run/docker.sock"), join(root, "var/run/docker.sock")] as const;
+  const usual = [
+    join(root, "run/docker.sock"),
+    join(root, "var/run/docker.sock"),
+    join(root, "run/podman/podman.sock"),
+  ] as const;
   for (const path of usual) {
     try {
       await access(path, constants.F_OK);
@@ -48,6 +54,7 @@ export async function openClient(socket: string, timeout: number): Promise<Docke
   const options = { socketPath: socket, host: undefined, protocol: "http" } as const;
   let engine = new Docker({ ...options, timeout });
   let streams = new Docker(options);
+  let name = "docker";
   const call = async <T>(what: string, outer: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     const deadline = AbortSignal.timeout(timeout);
     const signal = AbortSignal.any([outer, deadline]);
@@ -59,9 +66,13 @@ export async function openClient(socket: string, timeout: number): Promise<Docke
   };
   return {
     socket,
+    get engine() {
+      return name;
+    },
     async negotiate(signal) {
       const unversioned = new Docker({ ...options, timeout });
       const answer = record(await call("version", signal, () => unversioned.version()));
+      name = engineName(answer);
       const version = chooseVersion(text(answer["ApiVersion"]), text(answer["MinAPIVersion"]));
       engine = new Docker({ ...options, timeout, version: `v${version}` });
       streams = new Docker({ ...options, version: `v${version}` });
@@ -115,6 +126,8 @@ async function nullIfGone(work: Promise<unknown>): Promise<unknown> {
   } catch (error) {
     const status = error instanceof Error && "statusCode" in error ? error.statusCode : undefined;
     if (status === 404 || status === 409) return null;
+    // Podman, of one that goes while it is read.
+    if (status === 500 && /no such container/.test(errorMessage(error))) return null;
     throw error;
   }
 }
@@ -125,15 +138,25 @@ const EVENTS: readonly string[] = [
   "start",
   "restart",
   "die",
+  // Podman's own word, by which it filters; it says `die` then.
+  "died",
   "oom",
   "pause",
   "unpause",
   "rename",
   "update",
   "destroy",
+  // Podman's word for it.
+  "remove",
   "connect",
   "disconnect",
 ];
+
+/** Which engine gave this answer to `GET /version`: Podman answers as Docker does. */
+export function engineName(answer: unknown): string {
+  const names = list(record(answer)["Components"]).map((one) => text(record(one)["Name"]));
+  return names.includes("Podman Engine") ? "podman" : "docker";
+}
 
 async function* bytesOf(stream: NodeJS.ReadableStream): AsyncGenerator<Uint8Array | string> {
   for await (const chunk of stream) {

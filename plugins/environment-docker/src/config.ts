@@ -14,7 +14,9 @@ export const config = z.strictObject({
     .string()
     .refine(isAbsolute, "expected the absolute path of a socket")
     .optional()
-    .describe("Socket of the Docker engine; else run/docker.sock and var/run/docker.sock below the node's root."),
+    .describe(
+      "Socket of the Docker engine, or of Podman's; else run/docker.sock, var/run/docker.sock or run/podman/podman.sock below the node's root.",
+    ),
   timeout: duration.default("10s").describe("Time that one request may take."),
   compare: duration
     .default("60s")

@@ -16,6 +16,8 @@ interface Entry {
 export interface DirectoryOptions {
   readonly node: Pick<NodeInfo, "name" | "cluster">;
   readonly config: Pick<Config, "include" | "exclude" | "sandboxImages">;
+  /** Name of the engine: `docker`, `podman`. */
+  readonly engine: () => string;
   readonly report: (event: WorkloadEvent) => void;
 }
 
@@ -73,12 +75,12 @@ export class Directory {
 
   #report(entry: Entry): void {
     const { facts, reported } = entry;
-    const { node, config, report } = this.#options;
+    const { node, config, report, engine } = this.#options;
     if (isSandbox(facts.labels, facts.image, config.sandboxImages) || !isWanted(config, facts)) {
       this.#retract(entry, true);
       return;
     }
-    const workload = toWorkload(facts, { ...entry, node, find: (idOrName) => this.#find(idOrName) });
+    const workload = toWorkload(facts, { ...entry, node, engine: engine(), find: (idOrName) => this.#find(idOrName) });
     const print = fingerprint(workload);
     if (print === reported?.print) return;
     entry.reported = { workload, print };

@@ -24,18 +24,25 @@ export function readEvent(message: unknown): DockerEvent | null {
   const id = ofNetwork ? text(attributes["container"]) : (text(actor["ID"]) ?? text(event["id"]));
   const action = text(event["Action"]) ?? text(event["status"]);
   if (id === null || action === null) return null;
+  const word = action.split(":", 1)[0] ?? action;
   const seconds = number(event["time"]);
   const nano = number(event["timeNano"]);
   return {
     id,
     // `exec_start: sh -c …` and `health_status: healthy` carry more than the action.
-    action: ofNetwork ? "network" : (action.split(":", 1)[0] ?? action),
+    action: ofNetwork ? "network" : (PODMAN.get(word) ?? word),
     // Microseconds, one early: a double holds no nanoseconds, and nothing may be passed over.
     at: nano === null ? seconds : (Math.floor(nano / 1_000) - 1) / 1e6,
     time: timestamp(nano === null ? seconds : nano / 1e9),
     attributes: ofNetwork ? stringMap({}) : attributes,
   };
 }
+
+/** Podman's own words. */
+const PODMAN: ReadonlyMap<string, string> = new Map([
+  ["died", "die"],
+  ["remove", "destroy"],
+]);
 
 /** RFC 3339 of seconds since the epoch; null where no calendar has them. */
 function timestamp(seconds: number | null): string | null {
@@ -44,7 +51,15 @@ function timestamp(seconds: number | null): string | null {
 }
 
 /** What an event says beside the labels. */
-const NOT_LABELS: ReadonlySet<string> = new Set(["name", "image", "exitCode", "execDuration", "signal", "container"]);
+const NOT_LABELS: ReadonlySet<string> = new Set([
+  "name",
+  "image",
+  "exitCode",
+  "containerExitCode",
+  "execDuration",
+  "signal",
+  "container",
+]);
 
 /** A container that was gone before it could be inspected, from what its events told. */
 export function factsOfEvent(event: DockerEvent): Facts {

@@ -88,6 +88,11 @@ const STATUS: Readonly<Record<string, ContainerState["status"]>> = {
   exited: "terminated",
   dead: "terminated",
   removing: "terminated",
+  // Podman's own words.
+  configured: "waiting",
+  initialized: "waiting",
+  stopping: "running",
+  stopped: "terminated",
 };
 
 function readState(state: Json, restarts: number | null): ContainerState {

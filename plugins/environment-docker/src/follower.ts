@@ -44,7 +44,11 @@ export class Follower {
 
   constructor(options: FollowerOptions) {
     this.#options = options;
-    this.#directory = new Directory({ ...options, report: (event) => this.events.push(event) });
+    this.#directory = new Directory({
+      ...options,
+      engine: () => options.client.engine,
+      report: (event) => this.events.push(event),
+    });
     this.#related = new Related(options);
   }
 
@@ -192,6 +196,8 @@ function isState(state: string | null, { state: known, ended }: Facts): boolean 
       return known.status === state;
     case "created":
     case "restarting":
+    case "configured":
+    case "initialized":
       return known.status === "waiting";
     case null:
       return true;

@@ -14,6 +14,8 @@ import { type Facts, shortId } from "./facts.ts";
 /** What a container's own facts do not say. */
 export interface Surroundings {
   readonly node: Pick<NodeInfo, "name" | "cluster">;
+  /** `docker` or `podman`. */
+  readonly engine: string;
   /** RFC 3339: when the engine said so. */
   readonly observedAt: string;
   /** It stopped a moment ago and may be about to start again. */
@@ -24,7 +26,7 @@ export interface Surroundings {
 
 /** One container as a workload of its own. Pure: the same facts make the same workload. */
 export function toWorkload(facts: Facts, surroundings: Surroundings): Workload {
-  const { observedAt } = surroundings;
+  const { observedAt, engine } = surroundings;
   const network = findNetwork(facts, surroundings);
   const source = { source: "docker", observedAt } as const;
   return {
@@ -34,7 +36,7 @@ export function toWorkload(facts: Facts, surroundings: Surroundings): Workload {
     lifecycle: lifecycle(facts, surroundings.mayRestart),
     handle: handle(facts),
     sandbox: network.sandbox,
-    containers: [toContainer(facts, network)],
+    containers: [toContainer(facts, network, engine)],
     resource: resource(facts, surroundings, network),
     labels: facts.labels,
     annotations: facts.annotations,
@@ -120,7 +122,7 @@ export function sharedWith(mode: string | null): string | null {
   return mode?.startsWith("container:") === true ? mode.slice("container:".length) : null;
 }
 
-function toContainer(facts: Facts, { owner }: Network): Container {
+function toContainer(facts: Facts, { owner }: Network, engine: string): Container {
   const { id, image, state, resources, inspection, imageInspection } = facts;
   const name = facts.labels["io.kubernetes.container.name"] ?? facts.name;
   const parsed = parseImage(image);
@@ -134,7 +136,7 @@ function toContainer(facts: Facts, { owner }: Network): Container {
     resource: {
       "container.id": id,
       "container.name": facts.name,
-      "container.runtime.name": "docker",
+      "container.runtime.name": engine,
       ...(parsed.name !== null && { "container.image.name": parsed.name }),
       ...(parsed.tag !== null && { "container.image.tags": [parsed.tag] }),
       ...(facts.imageId !== null && { "container.image.id": facts.imageId }),
@@ -160,7 +162,7 @@ const POD_LABELS: readonly (readonly [string, string])[] = [
   ["io.kubernetes.container.name", "k8s.container.name"],
 ];
 
-function resource(facts: Facts, { node }: Surroundings, network: Network): Resource {
+function resource(facts: Facts, { node, engine }: Surroundings, network: Network): Resource {
   const pod = POD_LABELS.flatMap(([label, attribute]) => {
     const value = facts.labels[label];
     return value === undefined ? [] : [[attribute, value] as const];
@@ -171,7 +173,7 @@ function resource(facts: Facts, { node }: Surroundings, network: Network): Resou
     ...Object.fromEntries(pod),
     "container.id": facts.id,
     "container.name": facts.name,
-    "container.runtime.name": "docker",
+    "container.runtime.name": engine,
     ...(network.mode !== null && { "docker.network.mode": shortMode(network) }),
   };
 }

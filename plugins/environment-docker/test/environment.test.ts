@@ -103,6 +103,15 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     expect(watch.told()).toEqual(["added web", "synced"]);
   });
 
+  test("parity 006: Podman's answer for a container that goes meanwhile is no failure", async () => {
+    const fake = await engine(container(A, "web"), container(B, "going"));
+    fake.faults.set(B, 500);
+    fake.faultMessage = "container b does not exist in database: no such container";
+    const watch = await new Watch(fake.socket).synced();
+    expect(watch.told()).toEqual(["added web", "synced"]);
+    expect(watch.log.lines.filter(({ level }) => level === "warn")).toEqual([]);
+  });
+
   test("reports all that is known of a container", async () => {
     const fake = await engine(container(A, "web"));
     const watch = await new Watch(fake.socket).synced();

@@ -15,6 +15,7 @@ export class FakeEngine implements AsyncDisposable {
   readonly containers: Map<string, Json> = new Map();
   /** Answers to inspect other than the container's own: a status, or `hang`. */
   readonly faults: Map<string, number | "hang"> = new Map();
+  faultMessage = "removal is already in progress";
   readonly requests: string[] = [];
   versions: Json = { ApiVersion: "1.41", MinAPIVersion: "1.12" };
   /** Answer to the history of any image. */
@@ -97,7 +98,7 @@ export class FakeEngine implements AsyncDisposable {
     const fault = this.faults.get(id);
     if (fault === "hang") return;
     const container = this.containers.get(id);
-    if (fault !== undefined) send(response, fault, { message: "removal is already in progress" });
+    if (fault !== undefined) send(response, fault, { message: this.faultMessage });
     else if (container === undefined) send(response, 404, { message: `No such container: ${id}` });
     else send(response, 200, container);
   }

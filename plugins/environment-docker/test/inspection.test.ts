@@ -42,7 +42,13 @@ test("parity C2: the names of the image, the first one first", () => {
 
 test("parity P22: one running container has its real time of creation, ports and command", () => {
   const read = facts(answer("container"));
-  const surroundings = { node: { name: "n", cluster: "" }, observedAt: "", mayRestart: false, find: () => undefined };
+  const surroundings = {
+    node: { name: "n", cluster: "" },
+    engine: "docker",
+    observedAt: "",
+    mayRestart: false,
+    find: () => undefined,
+  };
   const [one] = toWorkload(read, surroundings).containers;
   expect(one).toMatchObject({
     name: "web",
