@@ -155,7 +155,7 @@ function entryOf(folder: string, { kind, resource, handle }: Workload, { name, i
     podUid: handle.podUid ?? null,
   };
   return (path: string, state: LogEntry["state"], reason: string | null, target: string | null): LogEntry => ({
-    link: `${folder}${path.startsWith("/") ? "" : "/"}${path}`,
+    link: locationFault(path) === null ? `${folder}${path}` : null,
     state,
     reason,
     target,

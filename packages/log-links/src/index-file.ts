@@ -8,8 +8,8 @@ const MAX_INDEX = 64 * 1024 * 1024;
 
 /** One log of one container: what was asked for and what came of it. */
 export interface LogEntry {
-  /** Where the link is or would be, from the folder on. */
-  readonly link: string;
+  /** Where the link is or would be, from the folder on; null for a path that no link can have. */
+  readonly link: string | null;
   /** `absent`: there is no such file now; `refused`: it may not be offered, `reason` says why. */
   readonly state: "linked" | "absent" | "refused";
   readonly reason: string | null;
@@ -59,8 +59,8 @@ function has(value: unknown, key: string, type: string): boolean {
 }
 
 function isEntry(value: unknown): value is LogEntry {
-  const texts = ["link", "state", "path", "container", "containerId"];
-  return texts.every((key) => has(value, key, "string")) && isInside(value);
+  const texts = ["state", "path", "container", "containerId"];
+  return texts.every((key) => has(value, key, "string")) && (has(value, "link", "object") || isInside(value));
 }
 
 function isLeaving(value: unknown): value is Leaving {

@@ -57,7 +57,7 @@ export class LinkFolder {
     const index = readIndex(path);
     const found = [...(index?.leaving ?? []), ...(index?.logs ?? [])];
     for (const { link, target } of found) {
-      if (target !== null) this.#ours.set(link, new Set([...(this.#ours.get(link) ?? []), target]));
+      if (link !== null && target !== null) this.#ours.set(link, new Set([...(this.#ours.get(link) ?? []), target]));
     }
     const kept = (index?.logs ?? []).filter(({ target }) => target !== null && !isDescriptor(target));
     if (index !== null) this.apply(kept);
@@ -75,7 +75,9 @@ export class LinkFolder {
 
   /** Makes the folder hold what the entries say: those with a target as links, in the index all. Never throws for a link. */
   apply(entries: readonly LogEntry[]): readonly LinkFailure[] {
-    const wanted = new Map(entries.flatMap(({ link, target }) => (target === null ? [] : [[link, target]])));
+    const wanted = new Map(
+      entries.flatMap(({ link, target }) => (link === null || target === null ? [] : [[link, target]])),
+    );
     const same = [...wanted].every(([link, target]) => isOnly(this.#ours.get(link), target));
     const changes = !same || wanted.size !== this.#ours.size;
     this.#write(entries, changes);
@@ -90,7 +92,7 @@ export class LinkFolder {
     };
     for (const link of [...this.#ours.keys()]) if (!wanted.has(link)) attempt(link, () => this.#remove(link));
     for (const [link, target] of wanted) attempt(link, () => this.#make(link, target));
-    const failed = new Set(failures.map(({ link }) => link));
+    const failed = new Set<string | null>(failures.map(({ link }) => link));
     this.#write(
       entries.map((entry) => (failed.has(entry.link) ? { ...entry, target: null } : entry)),
       failures.length > 0,

@@ -85,7 +85,7 @@ export async function logsLink(options: LogsLinkOptions, world: World): Promise<
     self: join(options.shipperProc, readlinkSync(join(proc, "self"))),
   });
   const workloads = followWorkloads(source, { signal: stop, log });
-  if (once) return linkOnce(linker, workloads, stop, (counts) => log.info({ ...counts }, "linked"));
+  if (once) return await linkOnce(linker, workloads, stop, (counts) => log.info({ ...counts }, "linked"));
 
   stack.use(linker);
   const own = await createLogsMetrics();

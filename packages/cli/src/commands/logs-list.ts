@@ -20,7 +20,7 @@ export async function logsList({ folder, json = false }: LogsListOptions, { stdo
 }
 
 /** Paths come out of containers: nothing in them may steer a terminal. */
-function line({ state, link, reason, target }: LogEntry): string {
-  const text = `${state.padEnd(8)} ${link} ${state === "linked" ? `-> ${target ?? "(could not be set)"}` : (reason ?? "")}`;
+function line({ state, link, container, path, reason, target }: LogEntry): string {
+  const text = `${state.padEnd(8)} ${link ?? `${container} ${path}`} ${state === "linked" ? `-> ${target ?? "(could not be set)"}` : (reason ?? "")}`;
   return `${text.trimEnd().replace(/\p{Cc}/gu, "?")}\n`;
 }
