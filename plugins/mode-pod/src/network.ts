@@ -27,6 +27,12 @@ export class PodNetwork implements SubjectNetwork {
     yield* this.memberPids();
   }
 
+  *candidates(): Iterable<number> {
+    const pid = this.#workload().sandbox?.handle.pid;
+    if (pid !== undefined) yield pid;
+    yield* this.memberPids();
+  }
+
   /** Processes of all containers that still run. */
   memberPids(): readonly number[] {
     return this.#containers().flatMap((container) => {

@@ -1,12 +1,20 @@
 import { existsSync } from "node:fs";
 import { posix } from "node:path";
 import { type CgroupAccess, type Clock, type Pressure, TrawlerError, unsupported } from "@trawler/plugin-api";
-import { parseBlkio, parseIoStat, parsePids } from "./block.ts";
+import { hasDevice, parseBlkio, parseIoStat, parsePids } from "./block.ts";
 import { parseCpuV1, parseCpuV2 } from "./cpu.ts";
 import { type Controller, type Hierarchy, hierarchyFolders } from "./hierarchy.ts";
 import { KeptFiles, type ReadBuffer } from "./kept-file.ts";
+import type { LimitsAbove } from "./limits-above.ts";
 import { parseMemoryV1, parseMemoryV2 } from "./memory.ts";
 import { parsePressure } from "./pressure.ts";
+
+/** What all readers of one node share. */
+export interface CgroupReaderOptions {
+  readonly clock: Clock;
+  readonly buffer: ReadBuffer;
+  readonly limits: LimitsAbove;
+}
 
 /**
  * Figures of one cgroup, by descriptors that stay open until it is closed: a pod's can be read until it is removed,
@@ -17,14 +25,16 @@ export class CgroupReader implements CgroupAccess, Disposable {
   readonly #hierarchy: Hierarchy;
   readonly #clock: Clock;
   readonly #files: KeptFiles;
+  readonly #limits: LimitsAbove;
   readonly #above: readonly string[];
 
-  constructor(hierarchy: Hierarchy, path: string, clock: Clock, buffer: ReadBuffer) {
+  constructor(hierarchy: Hierarchy, path: string, { clock, buffer, limits }: CgroupReaderOptions) {
     this.#hierarchy = hierarchy;
     this.path = path;
     this.#clock = clock;
     this.#files = new KeptFiles(buffer);
-    this.#above = pathsAbove(path);
+    this.#limits = limits;
+    this.#above = limitFolders(hierarchy, path);
   }
 
   async cpu(): ReturnType<CgroupAccess["cpu"]> {
@@ -40,13 +50,15 @@ export class CgroupReader implements CgroupAccess, Disposable {
     }
     const usage = this.#read(accounting, "cpuacct.usage");
     const monotonic = this.#clock.monotonic();
+    const quota = this.#read(bandwidth, "cpu.cfs_quota_us");
     return parseCpuV1(
       {
         usage,
         accounting: this.#read(accounting, "cpuacct.stat"),
         stat: this.#read(bandwidth, "cpu.stat"),
-        quota: this.#read(bandwidth, "cpu.cfs_quota_us"),
-        period: this.#read(bandwidth, "cpu.cfs_period_us"),
+        quota,
+        // −1 = no limit, whatever the period.
+        period: quota?.startsWith("-") ? null : this.#read(bandwidth, "cpu.cfs_period_us"),
       },
       monotonic,
     );
@@ -61,7 +73,7 @@ export class CgroupReader implements CgroupAccess, Disposable {
         peak: this.#read(v1, "memory.max_usage_in_bytes"),
         limit: this.#read(v1, "memory.limit_in_bytes"),
         outOfMemory: this.#read(v1, "memory.oom_control"),
-        ancestorLimits: this.#aboveLimits(this.#hierarchy.v1.get("memory"), "memory.limit_in_bytes"),
+        ancestorLimits: this.#aboveLimits("memory.limit_in_bytes"),
       });
     }
     const folder = this.#unified();
@@ -72,7 +84,7 @@ export class CgroupReader implements CgroupAccess, Disposable {
       peak: this.#read(folder, "memory.peak"),
       max: this.#read(folder, "memory.max"),
       events: this.#read(folder, "memory.events"),
-      ancestorLimits: this.#aboveLimits(this.#hierarchy.unified, "memory.max"),
+      ancestorLimits: this.#aboveLimits("memory.max"),
     });
   }
 
@@ -81,10 +93,10 @@ export class CgroupReader implements CgroupAccess, Disposable {
     if (v1 === null) return parseIoStat(this.#read(this.#unified(), "io.stat") ?? "");
     // Recursive files hold the children too; which of the policies counts depends on the kernel and the scheduler.
     for (const prefix of ["blkio.throttle", "blkio.bfq"]) {
-      const figures = parseBlkio(
-        this.#read(v1, `${prefix}.io_service_bytes_recursive`) ?? "",
-        this.#read(v1, `${prefix}.io_serviced_recursive`) ?? "",
-      );
+      const bytes = this.#read(v1, `${prefix}.io_service_bytes_recursive`) ?? "";
+      // Both name the same devices: most containers have used none.
+      if (!hasDevice(bytes)) continue;
+      const figures = parseBlkio(bytes, this.#read(v1, `${prefix}.io_serviced_recursive`) ?? "");
       if (figures.length > 0) return figures;
     }
     return [];
@@ -111,7 +123,7 @@ export class CgroupReader implements CgroupAccess, Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#files.close();
+    this.#files[Symbol.dispose]();
   }
 
   #v1(controller: Controller): string | null {
@@ -125,7 +137,7 @@ export class CgroupReader implements CgroupAccess, Disposable {
 
   /** A file that is missing says nothing; a cgroup that is missing everywhere has gone. */
   #read(folder: string | null, name: string): string | null {
-    const text = folder === null ? null : this.#files.read(`${folder}/${name}`);
+    const text = folder === null ? null : this.#files.read(folder, name);
     if (text === null && !hierarchyFolders(this.#hierarchy).some((root) => existsSync(`${root}${this.path}`))) {
       throw new TrawlerError("TRAWLER_GONE", `the cgroup ${this.path} has been removed`);
     }
@@ -133,14 +145,18 @@ export class CgroupReader implements CgroupAccess, Disposable {
   }
 
   /** A limit file of each cgroup above this one, up to the root. */
-  #aboveLimits(root: string | null | undefined, name: string): readonly (string | null)[] {
-    return root == null ? [] : this.#above.map((path) => this.#files.read(`${root}${path}/${name}`));
+  #aboveLimits(name: string): readonly (string | null)[] {
+    return this.#above.map((folder) => this.#limits.read(`${folder}/${name}`));
   }
 }
 
-/** `/a/b/c` → `/a/b`, `/a`. */
-function pathsAbove(path: string): readonly string[] {
+/** Folders of the cgroups above `/a/b/c`, `/a/b` and `/a`, in the tree that limits memory. */
+function limitFolders({ v1, unified }: Hierarchy, path: string): readonly string[] {
+  const root = v1.get("memory") ?? unified;
   const above: string[] = [];
-  for (let next = posix.dirname(path); next !== "/" && next !== "."; next = posix.dirname(next)) above.push(next);
+  if (root === null) return above;
+  for (let next = posix.dirname(path); next !== "/" && next !== "."; next = posix.dirname(next)) {
+    above.push(`${root}${next}`);
+  }
   return above;
 }

@@ -34,6 +34,11 @@ export function parseIoStat(text: string): readonly BlockFigures[] {
     }));
 }
 
+/** Whether a v1 `blkio` file has a line of a device; `Total 0` is none. */
+export function hasDevice(text: string): boolean {
+  return /^\d+:\d+ /m.test(text);
+}
+
 /** v1 `blkio.*.io_service_bytes*` and `blkio.*.io_serviced*`: `8:0 Read 1` lines. */
 export function parseBlkio(bytes: string, operations: string): readonly BlockFigures[] {
   const byteLines = parseBlkioLines(bytes);

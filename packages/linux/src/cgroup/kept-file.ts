@@ -15,7 +15,7 @@ export class ReadBuffer {
  * The descriptors of one cgroup's files, kept open from one read to the next, so that a read is one system call, and so
  * that a cgroup that was removed and made again under the same name is never mistaken for the first one.
  */
-export class KeptFiles {
+export class KeptFiles implements Disposable {
   readonly #buffer: ReadBuffer;
   readonly #descriptors = new Map<string, number>();
   #closed = false;
@@ -25,21 +25,22 @@ export class KeptFiles {
     this.#buffer = buffer;
   }
 
-  /** The text of a file; null where there is none, or where the kernel has none to give. Throws TRAWLER_GONE after removal. */
-  read(path: string): string | null {
+  /** The text of a file of one of its folders, no two of which have a file of the same name; null where there is none, or where the kernel has none to give. Throws TRAWLER_GONE after removal. */
+  read(folder: string, name: string): string | null {
     if (this.#closed) throw new TrawlerError("TRAWLER_GONE", "access to this cgroup was closed");
     try {
-      let descriptor = this.#descriptors.get(path);
+      let descriptor = this.#descriptors.get(name);
       if (descriptor === undefined) {
+        const path = `${folder}/${name}`;
         // Cheaper than an error, for the files that a kernel lacks and that are asked for each time.
         if (!existsSync(path)) return null;
         descriptor = openSync(path, "r");
-        this.#descriptors.set(path, descriptor);
+        this.#descriptors.set(name, descriptor);
       }
       return this.#readAll(descriptor);
     } catch (error) {
       this.#gone ||= errorCode(error) === "ENODEV";
-      return answerOf(error, path);
+      return answerOf(error, `${folder}/${name}`);
     }
   }
 
@@ -48,7 +49,7 @@ export class KeptFiles {
     return this.#gone;
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#closed = true;
     for (const descriptor of this.#descriptors.values()) closeSync(descriptor);
     this.#descriptors.clear();

@@ -24,31 +24,27 @@ export function cgroupPids(
 ): readonly number[] {
   const [folder] = hierarchyFolders(hierarchy);
   if (folder === undefined) return [];
-  const kept = new KeptFiles(buffer);
-  try {
-    const pids = new Set<number>();
-    const folders = [join(folder, path)];
-    for (let index = 0; index < Math.min(folders.length, MAX_FOLDERS); index += 1) {
-      const current = folders[index];
-      if (current === undefined) break;
-      const found = readPids(kept, current, files);
-      if (found === null && index === 0) throw new TrawlerError("TRAWLER_GONE", `the cgroup ${path} has been removed`);
-      for (const pid of found ?? []) if (pids.size < MAX_PIDS) pids.add(pid);
-      // A folder without folders in it has two links, on file systems that count them.
-      if (orNull(() => statSync(current).nlink) === 2) continue;
-      folders.push(...childFolders(current).map((name) => join(current, name)));
-    }
-    return [...pids].sort((a, b) => a - b);
-  } finally {
-    kept.close();
+  const pids = new Set<number>();
+  const folders = [join(folder, path)];
+  for (let index = 0; index < Math.min(folders.length, MAX_FOLDERS); index += 1) {
+    const current = folders[index];
+    if (current === undefined) break;
+    const found = readPids(current, files, buffer);
+    if (found === null && index === 0) throw new TrawlerError("TRAWLER_GONE", `the cgroup ${path} has been removed`);
+    for (const pid of found ?? []) if (pids.size < MAX_PIDS) pids.add(pid);
+    // A folder without folders in it has two links, on file systems that count them.
+    if (orNull(() => statSync(current).nlink) === 2) continue;
+    folders.push(...childFolders(current).map((name) => join(current, name)));
   }
+  return [...pids].sort((a, b) => a - b);
 }
 
 /** `cgroup.procs`; in a threaded cgroup, where that is not supported, the processes of `cgroup.threads`. */
-function readPids(kept: KeptFiles, folder: string, files: ProcFiles): readonly number[] | null {
-  const text = kept.read(join(folder, "cgroup.procs"));
+function readPids(folder: string, files: ProcFiles, buffer: ReadBuffer): readonly number[] | null {
+  using kept = new KeptFiles(buffer);
+  const text = kept.read(folder, "cgroup.procs");
   if (text !== null) return numbers(text);
-  const threads = kept.read(join(folder, "cgroup.threads"));
+  const threads = kept.read(folder, "cgroup.threads");
   if (threads === null) return null;
   return numbers(threads).flatMap((thread) => {
     const status = orNull(() => files.text(`${thread}/status`));

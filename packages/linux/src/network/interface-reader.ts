@@ -8,7 +8,7 @@ import { findNodeNamespace } from "./node-namespace.ts";
 const TABLE_BYTES = 256 * 1024;
 
 export interface InterfaceSource {
-  /** Processes whose network namespace is the subject's, best first. */
+  /** Processes whose network namespace is the subject's, best first; whether they still are its own is asked here. */
   readonly pids: Iterable<number>;
   /** Tells by `/proc/PID/cgroup` whether a pid still is one of them. */
   readonly belongs: Belongs;
@@ -26,9 +26,11 @@ export function readInterfaces(files: ProcFiles, source: InterfaceSource): reado
   for (const pid of source.pids) {
     try {
       // Without the right to read the links, what the environment says has to do.
-      if (node !== null && orNull(() => files.link(`${pid}/ns/net`)) === node.link) throw sharesNetwork();
-      const text = files.text(`${pid}/net/dev`, TABLE_BYTES);
-      if (source.belongs(files.text(`${pid}/cgroup`))) return parseInterfaces(text);
+      const shares = node !== null && orNull(() => files.link(`${pid}/ns/net`)) === node.link;
+      const text = shares ? "" : files.text(`${pid}/net/dev`, TABLE_BYTES);
+      if (!source.belongs(files.text(`${pid}/cgroup`))) continue;
+      if (shares) throw sharesNetwork();
+      return parseInterfaces(text);
     } catch (error) {
       if (!isGone(error)) throw error;
     }

@@ -12,6 +12,15 @@ export interface NodeNamespace {
  * kthreadd, whose namespaces are the kernel's first. Null where we may read neither.
  */
 export function findNodeNamespace(files: ProcFiles): NodeNamespace | null {
+  const found = known.get(files) ?? lookForIt(files);
+  if (found !== null) known.set(files, found);
+  return found;
+}
+
+/** Neither of the two ever changes its namespace. */
+const known = new WeakMap<ProcFiles, NodeNamespace>();
+
+function lookForIt(files: ProcFiles): NodeNamespace | null {
   for (const pid of [1, 2]) {
     if (pid === 2 && readProcessStat(files, pid)?.command !== "kthreadd") continue;
     const link = orNull(() => files.link(`${pid}/ns/net`));

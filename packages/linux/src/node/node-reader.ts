@@ -3,6 +3,7 @@ import type { Clock, NodeInfo } from "@trawler/plugin-api";
 import { CgroupReader } from "../cgroup/access.ts";
 import { findHierarchy, type Hierarchy } from "../cgroup/hierarchy.ts";
 import { ReadBuffer } from "../cgroup/kept-file.ts";
+import { LimitsAbove } from "../cgroup/limits-above.ts";
 import { BootTime } from "../proc/boot-time.ts";
 import { ProcFileReader, type ProcFiles } from "../proc/files.ts";
 
@@ -14,6 +15,7 @@ export class NodeReader {
   readonly hierarchy: Hierarchy;
   readonly buffer: ReadBuffer = new ReadBuffer();
   readonly #clock: Clock;
+  readonly #limits: LimitsAbove;
   readonly #bootTime: BootTime;
 
   constructor(paths: NodeInfo["paths"], clock: Clock, files: ProcFiles = new ProcFileReader(paths.proc)) {
@@ -21,6 +23,7 @@ export class NodeReader {
     this.system = new ProcFileReader(join(paths.root, "sys"));
     this.hierarchy = findHierarchy(paths.cgroup, files);
     this.#clock = clock;
+    this.#limits = new LimitsAbove(clock);
     this.#bootTime = new BootTime(files, clock);
   }
 
@@ -30,6 +33,6 @@ export class NodeReader {
   }
 
   openCgroup(path: string): CgroupReader {
-    return new CgroupReader(this.hierarchy, path, this.#clock, this.buffer);
+    return new CgroupReader(this.hierarchy, path, { clock: this.#clock, buffer: this.buffer, limits: this.#limits });
   }
 }

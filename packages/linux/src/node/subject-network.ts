@@ -13,6 +13,8 @@ export interface SubjectNetwork {
   hostNetwork(): boolean;
   /** Processes that are in it, best first; looked for as they are asked for. */
   pids(): Iterable<number>;
+  /** As `pids`, for who asks itself whether they belong to it. */
+  candidates?(): Iterable<number>;
   readonly belongs: Belongs;
   readonly tables: SocketTables;
   /** Its own addresses, as far as they are known. */
@@ -28,7 +30,11 @@ export function openNetwork(
 ): NetworkAccess {
   return {
     interfaces: async () =>
-      readInterfaces(files, { pids: network.pids(), belongs: network.belongs, hostNetwork: network.hostNetwork() }),
+      readInterfaces(files, {
+        pids: network.candidates?.() ?? network.pids(),
+        belongs: network.belongs,
+        hostNetwork: network.hostNetwork(),
+      }),
     connect: async (target, options = {}) => {
       if ("port" in target && isNodeNetwork(files, network)) await checkHolder(proc, target.port, signalOf(options));
       // The namespace's first process may be the sandbox: a socket file is found in the root of who asks.

@@ -1,4 +1,4 @@
-import { parseCount } from "./number.ts";
+import { countAt } from "./number.ts";
 
 /** Counts of a file by name, in the file's own unit. */
 export interface Counts {
@@ -22,8 +22,7 @@ function find(text: string, name: string): number | undefined {
     // A longer name that begins alike.
     if (text[start] !== " ") continue;
     while (text[start] === " ") start += 1;
-    const end = text.slice(start, start + 32).search(/\s|$/);
-    return parseCount(text.slice(start, start + end)) ?? undefined;
+    return countAt(text, start) ?? undefined;
   }
   return undefined;
 }

@@ -1,7 +1,27 @@
 /** A count written as decimal digits alone; null for anything else, so that garbage never becomes a figure. */
 export function parseCount(text: string | undefined): number | null {
-  if (text === undefined || !/^\d{1,20}$/.test(text)) return null;
-  return Number(text);
+  if (text === undefined) return null;
+  const end = endOfDigits(text, 0);
+  return end === text.length ? countBetween(text, 0, end) : null;
+}
+
+/** The count that begins at `start` and ends with a space, a line end or the text; null where there is none. */
+export function countAt(text: string, start: number): number | null {
+  const end = endOfDigits(text, start);
+  return end === text.length || SPACES.has(text.charCodeAt(end)) ? countBetween(text, start, end) : null;
+}
+
+const SPACES: ReadonlySet<number> = new Set(Array.from(" \n\t\r", (space) => space.charCodeAt(0)));
+
+function endOfDigits(text: string, start: number): number {
+  let end = start;
+  for (let code = text.charCodeAt(end); code >= 48 && code <= 57; code = text.charCodeAt(end)) end++;
+  return end;
+}
+
+function countBetween(text: string, start: number, end: number): number | null {
+  const digits = end - start;
+  return digits === 0 || digits > 20 ? null : Number(text.slice(start, end));
 }
 
 /** A count of the unit `scale` (ticks, kibibytes, microseconds) in base units; null stays null. */
