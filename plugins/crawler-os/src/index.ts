@@ -1,5 +1,6 @@
 import { defineCrawler, errorCode, type FileSystemAccess, type ReadOptions } from "@trawler/plugin-api";
 import * as z from "zod";
+import { parseLsbRelease, parseRedHatRelease, parseSuseRelease } from "./legacy.ts";
 import { type OperatingSystem, parseOsRelease } from "./parse.ts";
 
 /** Seconds until the file is read again: an image has one system all its life, what is mounted over it may change. */
@@ -7,7 +8,7 @@ const KEPT = 300;
 
 const text = (description: string) => z.string().nullable().describe(description);
 
-/** The operating system of an image or of the host, from os-release(5). */
+/** The operating system of an image or of the host, from os-release(5), or from what systems had before it. */
 export default defineCrawler({
   name: "os",
   description: "Reads which operating system a container's image or the host has.",
@@ -31,8 +32,7 @@ export default defineCrawler({
         const now = clock.monotonic();
         let last = known.get(fs);
         if (last === undefined || now - last.at >= KEPT) {
-          const release = await readOsRelease(fs, { signal });
-          last = { system: release === null ? null : parseOsRelease(release), at: now };
+          last = { system: await readSystem(fs, { signal }), at: now };
           known.set(fs, last);
         }
         if (last.system !== null) yield { type: "os", key: "os", value: { ...last.system } };
@@ -41,12 +41,23 @@ export default defineCrawler({
   },
 });
 
-/** Null where the image has neither file (distroless, scratch). Any other failure of both is thrown. */
-async function readOsRelease(fs: FileSystemAccess, options: ReadOptions): Promise<string | null> {
+/** The first that is there counts: os-release(5) in its two places, then what systems had before it. */
+const FILES: readonly (readonly [path: string, parse: (text: string) => OperatingSystem])[] = [
+  ["/etc/os-release", parseOsRelease],
+  ["/usr/lib/os-release", parseOsRelease],
+  ["/etc/lsb-release", parseLsbRelease],
+  ["/etc/centos-release", parseRedHatRelease],
+  ["/etc/redhat-release", parseRedHatRelease],
+  ["/etc/system-release", parseRedHatRelease],
+  ["/etc/SuSE-release", parseSuseRelease],
+];
+
+/** Null where the image has none of the files (distroless, scratch). Any other failure of all is thrown. */
+async function readSystem(fs: FileSystemAccess, options: ReadOptions): Promise<OperatingSystem | null> {
   let failure: unknown;
-  for (const path of ["/etc/os-release", "/usr/lib/os-release"]) {
+  for (const [path, parse] of FILES) {
     try {
-      return await fs.readText(path, { ...options, maxBytes: 65_536 });
+      return parse(await fs.readText(path, { ...options, maxBytes: 65_536 }));
     } catch (error) {
       if (errorCode(error) !== "TRAWLER_UNSUPPORTED") failure ??= error;
     }

@@ -9,16 +9,12 @@ export interface OperatingSystem {
 }
 
 const ASSIGNMENT = /^([A-Z][A-Z0-9_]*)=(.*)$/;
-const MAX_VALUE = 1024;
+/** Characters of one value. */
+export const MAX_VALUE = 1024;
 
 /** Parses os-release(5): shell-like assignments, single or double quotes, comments. Lines that are none are skipped. */
 export function parseOsRelease(text: string): OperatingSystem {
-  const fields = new Map<string, string>();
-  for (const line of text.split(/\r?\n/)) {
-    const match = ASSIGNMENT.exec(line.trim());
-    if (match?.[1] !== undefined && match[2] !== undefined) fields.set(match[1], unquote(match[2].trim()));
-  }
-  const field = (name: string): string | null => fields.get(name)?.slice(0, MAX_VALUE) || null;
+  const field = assignments(text);
   return {
     id: field("ID"),
     idLike: field("ID_LIKE"),
@@ -27,6 +23,16 @@ export function parseOsRelease(text: string): OperatingSystem {
     codename: field("VERSION_CODENAME"),
     prettyName: field("PRETTY_NAME"),
   };
+}
+
+/** Looks up what a file of such assignments says; null where it says nothing. */
+export function assignments(text: string): (name: string) => string | null {
+  const fields = new Map<string, string>();
+  for (const line of text.split(/\r?\n/)) {
+    const match = ASSIGNMENT.exec(line.trim());
+    if (match?.[1] !== undefined && match[2] !== undefined) fields.set(match[1], unquote(match[2].trim()));
+  }
+  return (name) => fields.get(name)?.slice(0, MAX_VALUE) || null;
 }
 
 /** A value in single quotes is literal; elsewhere a backslash takes the next character as it is. */
