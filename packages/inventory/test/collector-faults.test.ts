@@ -154,7 +154,7 @@ describe("a queue that is full", () => {
 });
 
 describe("a store that is slow", () => {
-  test("B27, Failure 15: reading goes on while the store is away, and no watch is broken", async () => {
+  test("B27, F4, Failure 15: reading goes on while the store is away, and no watch is broken", async () => {
     await using world = await bench();
     const { collector } = await world.start();
     await until("a watch", () => world.api.openWatches === 1 && collector.status().unready === null);
@@ -300,7 +300,7 @@ describe("B24: what is found for a gap", () => {
     lastTimestamp: "2026-01-01T00:00:00Z",
   });
 
-  test("Events tell of a pod that nobody saw: a record of unknown final state; Jobs tell how many are missing", async () => {
+  test("F13: Events tell of a pod that nobody saw: a record of unknown final state; Jobs tell how many are missing", async () => {
     await using world = await bench((api) => {
       api.put(PODS, pod("a"));
       api.put(EVENTS, about(UNSEEN, "unseen-0", "Scheduled", { component: "default-scheduler" }));

@@ -26,7 +26,7 @@ describe("connection", () => {
     expect(harness.told).toEqual(["+a", "synced", "~a", "+b"]);
   });
 
-  test("C03: a reset inside a line leaves no half line behind", async () => {
+  test("C03, Failure 1: a reset inside a line leaves no half line behind", async () => {
     let first = true;
     await using harness = await reflect((api) => {
       api.fault = ({ verb }) => {
@@ -47,7 +47,7 @@ describe("connection", () => {
     expect(verbs(harness.api)).toEqual(["list", "watch@100", "watch@100"]);
   });
 
-  test("C15: 403 for ever backs off and says once which verb on which resource is missing", async () => {
+  test("C15, B16, Failure 20: 403 for ever backs off and says once which verb on which resource is missing", async () => {
     await using harness = await reflect(
       (api) => {
         api.fault = () => ({
@@ -71,6 +71,24 @@ describe("connection", () => {
     expect(harness.told).toEqual(["away", "synced", "back"]);
   });
 
+  test("B16: a kind that the server does not have is asked for again after 5 minutes at most, and followed once it is there", async () => {
+    await using harness = await reflect(
+      (api) => {
+        api.fault = () => ({ status: 404, body: fakeStatus(404, "NotFound", "the server could not find it") });
+      },
+      { random: () => 1 },
+    );
+    await until(() => harness.waits.length >= 13);
+    expect(harness.told).toEqual(["away"]);
+    expect(harness.away[0]).toContain("list pods: 404");
+    expect(harness.waits[0]).toBe(100);
+    expect(Math.max(...harness.waits)).toBe(300_000);
+    harness.api.fault = null;
+    harness.api.put(PODS, pod("a"));
+    await until(() => harness.told.includes("back"));
+    await until(() => harness.told.includes("+a"));
+  });
+
   test("C15: a role without watch still lists, and says so", async () => {
     await using harness = await reflect((api) => {
       api.put(PODS, pod("a"));
@@ -82,7 +100,7 @@ describe("connection", () => {
     expect(harness.reflector.snapshot().lists).toBe(1);
   });
 
-  test("a server that denies for a moment after a long outage is asked again at once", async () => {
+  test("B16: a server that denies for a moment after a long outage is asked again at once", async () => {
     let answers = 0;
     await using harness = await reflect(
       (api) => {
@@ -139,7 +157,7 @@ describe("connection", () => {
     expect(harness.told).toEqual(["away", "+a", "synced", "back"]);
   });
 
-  test("a normal end of the watch goes on from the position at once, without a list", async () => {
+  test("B12, Failure 30: a normal end of the watch goes on from the position at once, without a list", async () => {
     await using harness = await reflect(() => undefined, { random: () => 1 });
     const uids = ["a", "b", "c", "d"];
     for (const [index, uid] of uids.entries()) {
@@ -165,7 +183,7 @@ describe("connection", () => {
     expect(harness.waits.slice(0, 2).every((wait) => wait >= 7000)).toBe(true);
   });
 
-  test("a server that is behind our version keeps the position", async () => {
+  test("B16, F6: a server that is behind our version keeps the position", async () => {
     let left = 3;
     const body = {
       ...fakeStatus(504, "Timeout", "Too large resource version"),
@@ -182,7 +200,7 @@ describe("connection", () => {
     expect(verbs(harness.api)).toEqual(["list", "watch@100", "watch@100", "watch@100", "watch@100"]);
   });
 
-  test("a line over the bound is skipped and the watch goes on", async () => {
+  test("B45, F8: a line over the bound is skipped and the watch goes on", async () => {
     await using harness = await reflect(
       (api) => {
         api.fault = ({ verb }) =>
@@ -206,7 +224,7 @@ describe("connection", () => {
     ["a list cut in its middle", '{"kind":"PodList","metadata":{"resourceVersion":"7"},"items":[{"meta'],
     ["no list at all", '{"kind":"PodList","items":[]}'],
     ["a page that leads to itself", '{"metadata":{"resourceVersion":"7","continue":"same"},"items":[]}'],
-  ])("%s removes nothing and is asked for again", async (_, body) => {
+  ])("B21: %s removes nothing and is asked for again", async (_, body) => {
     await using harness = await reflect((api) => api.put(PODS, pod("a")));
     await until(opened(harness));
     let left = 4;
@@ -221,7 +239,7 @@ describe("connection", () => {
     expect(harness.told).toEqual(["+a", "synced", "away", "back"]);
   });
 
-  test("the watch asks for bookmarks, a bounded time, and only this node's pods", async () => {
+  test("B8, F2, F3: the watch asks for bookmarks, a bounded time, and only this node's pods", async () => {
     await using harness = await reflect(() => undefined);
     await until(opened(harness));
     const query = harness.api.requests[1]?.query;

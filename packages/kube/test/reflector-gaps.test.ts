@@ -6,7 +6,7 @@ import { PODS, pod, reflect, until, verbs } from "./reflector-harness.ts";
 const opened = (harness: { api: { openWatches: number } }) => () => harness.api.openWatches === 1;
 
 describe("gaps", () => {
-  test("C04: 410 when opening the watch causes one list, without a version, and a watch from there", async () => {
+  test("C04, B14, Failure 3: 410 when opening the watch causes one list, without a version, and a watch from there", async () => {
     await using harness = await reflect((api) => {
       api.put(PODS, pod("a"));
       api.fault = ({ verb, query }) => {
@@ -22,7 +22,7 @@ describe("gaps", () => {
     expect(harness.reflector.snapshot().restarts.expired).toBe(1);
   });
 
-  test("an ERROR event with code 410 causes a list as well", async () => {
+  test("B14, Failure 3: an ERROR event with code 410 causes a list as well", async () => {
     let first = true;
     await using harness = await reflect((api) => {
       api.fault = ({ verb }) => {
@@ -79,7 +79,7 @@ describe("gaps", () => {
     expect(taken[2]?.from).toBe(sent - 1000);
   });
 
-  test("C06: a pod deleted in the gap is removed once", async () => {
+  test("C06, F16: a pod deleted in the gap is removed once", async () => {
     await using harness = await reflect((api) => {
       api.put(PODS, pod("a"));
       api.put(PODS, pod("b"));
@@ -93,7 +93,7 @@ describe("gaps", () => {
     expect([...harness.reflector.values()].map(({ uid }) => uid)).toEqual(["a"]);
   });
 
-  test("C07: same name, new UID across the gap: removed, then added", async () => {
+  test("C07, F18: same name, new UID across the gap: removed, then added", async () => {
     await using harness = await reflect((api) => api.put(PODS, pod("1111", "db-0")));
     await until(opened(harness));
     harness.api.silently(() => {
@@ -106,7 +106,7 @@ describe("gaps", () => {
     expect(harness.told).toEqual(["+1111", "synced", "-1111", "+2222"]);
   });
 
-  test("C09: five deletions and a late older change make one removal", async () => {
+  test("C09, B3: five deletions and a late older change make one removal", async () => {
     await using harness = await reflect((api) => {
       api.put(PODS, pod("a"));
       api.fault = ({ verb }) => {
@@ -127,7 +127,7 @@ describe("gaps", () => {
     expect(harness.reflector.snapshot().staleIgnored).toBe(6);
   });
 
-  test("C10: a bookmark moves the position and reports no pod", async () => {
+  test("C10, B11: a bookmark moves the position and reports no pod", async () => {
     await using harness = await reflect(() => undefined);
     await until(opened(harness));
     harness.api.resourceVersion = 905n;
@@ -139,19 +139,22 @@ describe("gaps", () => {
     expect(harness.told).toEqual(["synced"]);
   });
 
-  test.each([false, true])("C12: 1,201 pods in pages; a server that ignores limit: %s", async (ignoreLimit) => {
-    await using harness = await reflect(
-      (api) => {
-        for (let index = 0; index < 1201; index += 1) api.put(PODS, pod(`p${index}`));
-      },
-      { apiOptions: { ignoreLimit } },
-    );
-    await until(() => harness.told.includes("synced"));
-    expect(harness.reflector.snapshot()).toMatchObject({ objects: 1201, lists: 1, listPages: ignoreLimit ? 1 : 3 });
-    expect(harness.api.requests[0]?.query.get("limit")).toBe("500");
-  });
+  test.each([false, true])(
+    "C12, B8, F14a: 1,201 pods in pages; a server that ignores limit: %s",
+    async (ignoreLimit) => {
+      await using harness = await reflect(
+        (api) => {
+          for (let index = 0; index < 1201; index += 1) api.put(PODS, pod(`p${index}`));
+        },
+        { apiOptions: { ignoreLimit } },
+      );
+      await until(() => harness.told.includes("synced"));
+      expect(harness.reflector.snapshot()).toMatchObject({ objects: 1201, lists: 1, listPages: ignoreLimit ? 1 : 3 });
+      expect(harness.api.requests[0]?.query.get("limit")).toBe("500");
+    },
+  );
 
-  test("an expired continue token starts the list again and removes nothing", async () => {
+  test("B21, F7, Failure 11: an expired continue token starts the list again and removes nothing", async () => {
     let expired = 0;
     await using harness = await reflect(
       (api) => {
@@ -182,7 +185,7 @@ describe("gaps", () => {
     expect(harness.told).toEqual(["+a", "synced"]);
   });
 
-  test("B13, C13: the pauses double up to a cap, and the first three stay below five seconds together", async () => {
+  test("B13, F1, F15, C13: the pauses double up to a cap, and the first three stay below five seconds together", async () => {
     await using harness = await reflect(
       (api) => {
         api.fault = ({ verb }) => (verb === "watch" ? { status: 410 } : undefined);
@@ -193,7 +196,7 @@ describe("gaps", () => {
     expect(harness.waits.slice(0, 10)).toEqual([100, 800, 1600, 3200, 6400, 12800, 25600, 30000, 30000, 30000]);
   });
 
-  test("a list older than the position removes nothing; a third one in a row is a server gone back", async () => {
+  test("B20, B26, F10, Failure 5: a list older than the position removes nothing; a third one in a row is a server gone back", async () => {
     await using harness = await reflect((api) => {
       api.put(PODS, pod("a"));
       api.resourceVersion = 500n;
@@ -212,7 +215,7 @@ describe("gaps", () => {
     expect(harness.reflector.snapshot()).toMatchObject({ epoch: 1, staleLists: 3, resourceVersion: "450" });
   });
 
-  test("a list that lost most of what was known is read twice before anything is removed", async () => {
+  test("B22, Failure 12: a list that lost most of what was known is read twice before anything is removed", async () => {
     await using harness = await reflect((api) => {
       for (let index = 0; index < 60; index += 1) api.put(PODS, pod(`p${index}`));
     });
@@ -231,7 +234,7 @@ describe("gaps", () => {
     expect(harness.told.filter((word) => word.startsWith("-"))).toEqual([]);
   });
 
-  test("an object that cannot be understood is set aside; the rest goes on", async () => {
+  test("B34, Failure 17: an object that cannot be understood is set aside; the rest goes on", async () => {
     await using harness = await reflect((api) => {
       api.put(PODS, pod("a"));
       api.fault = ({ verb }) =>

@@ -64,7 +64,7 @@ describe("events of a watch", () => {
   });
 });
 
-describe("resource versions", () => {
+describe("F9: resource versions", () => {
   test.each([
     ["9", "10", -1],
     ["10", "9", 1],

@@ -42,7 +42,7 @@ function script(api: FakeApi, ...answers: readonly ((stream: FakeStream) => void
 }
 
 describe("B9: the list as a stream", () => {
-  test("B9: asks for it consistent and with its end marked, and watches from there", async () => {
+  test("B9, F11: asks for it consistent and with its end marked, and watches from there", async () => {
     await using bench = await reflect((api) => {
       for (const uid of ["a", "b"]) api.put(PODS, pod(uid));
     }, auto);

@@ -24,6 +24,19 @@ export interface FakeStream {
   reset(): void;
 }
 
+/** Something goes wrong once in `every` events, on the average; the same for the same seed. */
+export interface FakeChaos {
+  readonly seed: number;
+  readonly every: number;
+}
+
+/** What was ever put on the wire of an object: whoever listens must know no less. */
+export interface FakeTold {
+  readonly first: bigint;
+  readonly last: bigint;
+  readonly deleted: boolean;
+}
+
 /** What a fault answers instead of the model. */
 export type FakeAnswer =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
@@ -50,12 +63,16 @@ export interface FakeApi extends AsyncDisposable {
   readonly requests: readonly FakeRequest[];
   readonly sockets: { readonly open: number; readonly peak: number };
   readonly openWatches: number;
+  /** By UID. What a fault put there itself, and what had no watcher, is not among it. */
+  readonly told: ReadonlyMap<string, FakeTold>;
   resourceVersion: bigint;
   token: string | null;
   /** What becomes of `sendInitialEvents`: a list as a stream, 422 as of a server without it, or one that never ends. */
   streamingList: "served" | "refused" | "endless";
   /** Asked for each request first; undefined = the model answers. */
   fault: ((request: FakeRequest) => FakeAnswer | undefined) | null;
+  /** Breaks and mutes watches and refuses requests by chance, on top of `fault`; null ends it. */
+  chaos: FakeChaos | null;
   /** Adds or changes an object, gives it a version and tells the watchers. */
   put(collection: string, object: FakeObject): void;
   delete(collection: string, uid: string): void;

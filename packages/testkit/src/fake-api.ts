@@ -11,7 +11,17 @@ import {
   streamOf,
   withVersion,
 } from "./fake-api-answers.ts";
-import type { FakeApi, FakeApiOptions, FakeObject, FakeRequest, FakeStream } from "./fake-api-types.ts";
+import { createChaos } from "./fake-api-chaos.ts";
+import type {
+  FakeAnswer,
+  FakeApi,
+  FakeApiOptions,
+  FakeChaos,
+  FakeObject,
+  FakeRequest,
+  FakeStream,
+  FakeTold,
+} from "./fake-api-types.ts";
 
 export { fakeStatus } from "./fake-api-answers.ts";
 export type * from "./fake-api-types.ts";
@@ -34,6 +44,9 @@ export async function fakeApi(options: FakeApiOptions = {}): Promise<FakeApi> {
   const requests: FakeRequest[] = [];
   const watchers = new Set<Watcher>();
   const sockets = new Set<Socket>();
+  const told = new Map<string, FakeTold>();
+  const mishaps: FakeAnswer[] = [];
+  let chaos: { readonly asked: FakeChaos; readonly strike: () => void } | null = null;
   let history: HistoryEntry[] = [];
   let compacted = options.resourceVersion ?? 100n;
   let peak = 0;
@@ -41,12 +54,29 @@ export async function fakeApi(options: FakeApiOptions = {}): Promise<FakeApi> {
   let port = 0;
   let server: Server | null = null;
 
+  const send = (stream: FakeStream, type: string, object: FakeObject): void => {
+    note(type, object);
+    stream.event(type, object);
+  };
+
+  const note = (type: string, { metadata }: FakeObject): void => {
+    const version = BigInt(String(metadata["resourceVersion"]));
+    const before = told.get(metadata.uid);
+    const [first, last] = [before?.first ?? version, before?.last ?? version];
+    told.set(metadata.uid, {
+      first: version < first ? version : first,
+      last: version > last ? version : last,
+      deleted: type === "DELETED" || before?.deleted === true,
+    });
+  };
+
   const tell = (collection: string, type: string, object: FakeObject): void => {
     if (silent) return;
     history.push({ version: api.resourceVersion, collection, type, object });
     for (const watcher of watchers) {
-      if (watcher.collection === collection && selected(object, watcher.query)) watcher.stream.event(type, object);
+      if (watcher.collection === collection && selected(object, watcher.query)) send(watcher.stream, type, object);
     }
+    chaos?.strike();
   };
 
   const answerList = (request: FakeRequest, response: ServerResponse): void => {
@@ -60,7 +90,9 @@ export async function fakeApi(options: FakeApiOptions = {}): Promise<FakeApi> {
       resourceVersion: String(api.resourceVersion),
       ...(end < all.length ? { continue: String(end), remainingItemCount: all.length - end } : {}),
     };
-    json(response, 200, { kind: "List", apiVersion: "v1", metadata, items: all.slice(offset, end) });
+    const items = all.slice(offset, end);
+    for (const object of items) note("ADDED", object);
+    json(response, 200, { kind: "List", apiVersion: "v1", metadata, items });
   };
 
   /** All that exists, then the bookmark that says so, then a watch like any other. */
@@ -73,7 +105,7 @@ export async function fakeApi(options: FakeApiOptions = {}): Promise<FakeApi> {
     const stream = streamOf(response);
     const watcher = { collection: request.path, query: request.query, stream };
     for (const object of collections.get(request.path)?.values() ?? []) {
-      if (selected(object, request.query)) stream.event("ADDED", object);
+      if (selected(object, request.query)) send(stream, "ADDED", object);
     }
     const annotations = { "k8s.io/initial-events-end": "true" };
     if (api.streamingList === "served") stream.event("BOOKMARK", bookmarkOf(api.resourceVersion, annotations));
@@ -97,7 +129,7 @@ export async function fakeApi(options: FakeApiOptions = {}): Promise<FakeApi> {
     response.on("close", () => watchers.delete(watcher));
     for (const entry of history) {
       if (entry.version <= from || entry.collection !== request.path) continue;
-      if (selected(entry.object, request.query)) stream.event(entry.type, entry.object);
+      if (selected(entry.object, request.query)) send(stream, entry.type, entry.object);
     }
   };
 
@@ -113,7 +145,7 @@ export async function fakeApi(options: FakeApiOptions = {}): Promise<FakeApi> {
   const answer = (request: FakeRequest, incoming: IncomingMessage, response: ServerResponse): void => {
     requests.push(request);
     const expected = api.token === null ? undefined : `Bearer ${api.token}`;
-    const fault = api.fault?.(request);
+    const fault = api.fault?.(request) ?? mishaps.shift();
     if (expected !== undefined && incoming.headers.authorization !== expected) {
       json(response, 401, fakeStatus(401, "Unauthorized", "Unauthorized"));
     } else if (fault !== undefined) misbehave(fault, incoming, response);
@@ -132,6 +164,19 @@ export async function fakeApi(options: FakeApiOptions = {}): Promise<FakeApi> {
     },
     get openWatches(): number {
       return watchers.size;
+    },
+    told,
+    get chaos(): FakeChaos | null {
+      return chaos?.asked ?? null;
+    },
+    set chaos(asked: FakeChaos | null) {
+      const victims = {
+        streams: () => [...watchers].map(({ stream }) => stream),
+        mute: () => watchers.clear(),
+        next: (answer: FakeAnswer) => void mishaps.push(answer),
+      };
+      chaos = asked && { asked, strike: createChaos(asked, victims) };
+      mishaps.length = 0;
     },
     resourceVersion: options.resourceVersion ?? 100n,
     token: options.token ?? null,

