@@ -30,6 +30,9 @@ export class ContainerLogs {
   readonly held: HeldFiles;
   readonly #options: ContainerLogsOptions;
   #member: Member | null = null;
+  #own: readonly LogEntry[] = [];
+  /** A container whose patterns take too long is left alone for a while. */
+  #restUntil = 0;
 
   constructor(options: ContainerLogsOptions) {
     this.#options = options;
@@ -46,16 +49,22 @@ export class ContainerLogs {
   ): Promise<Found> {
     const describe = entryOf(folder, workload, container);
     const runtimeName = workload.kind === "pod" ? "cri.log" : "docker.log";
-    const own: LogEntry[] = [];
     let failure: Found["failure"] = null;
-    if (inside) {
+    if (inside && performance.now() >= this.#restUntil) {
       try {
-        own.push(...(await this.#lookInside(workload, container, runtimeName, describe, signal)));
+        const limited = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_LOOK)]);
+        this.#own = await this.#lookInside(workload, container, runtimeName, describe, limited);
       } catch (error) {
         failure = { code: errorCode(error) ?? "UNKNOWN", message: errorMessage(error) };
-        await this.#close();
+        // What is held was checked and may stand, while others get their turn.
+        if (failure.code === "TRAWLER_PLUGIN_TIMEOUT") this.#restUntil = performance.now() + REST;
+        else {
+          this.#own = [];
+          await this.#close();
+        }
       }
     }
+    const own = this.#own;
     this.held.keep(new Set(own.flatMap(({ target, path }) => (target === null ? [] : [path]))));
     const last =
       runtime === null
@@ -137,6 +146,9 @@ export class ContainerLogs {
 }
 
 const MAX_ENTRIES = 256;
+/** Milliseconds that one look into one container may take: the others wait for it. */
+const LONGEST_LOOK = 2_000;
+const REST = 30_000;
 
 function note(annotations: Workload["annotations"], key: string): string | null {
   return Object.hasOwn(annotations, key) ? (annotations[key] ?? null) : null;

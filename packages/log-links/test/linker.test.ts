@@ -208,6 +208,26 @@ test("links and held files are bounded, for one container and in all", async () 
   expect(await linker.pass(both.slice(1), signal)).toMatchObject({ linked: 4 });
 });
 
+test("a container whose patterns take too long keeps its links, is left alone for a while, and delays no other", async () => {
+  await using node = new TestNode();
+  const linker = await node.linker({ paths: ["/logs/*"] });
+  for (const id of ["a", "b"]) node.write(`root-${id}/logs/1`, id);
+  const both = [dockerContainer("a", "a"), dockerContainer("b", "b")];
+  await linker.pass(both, signal);
+  node.slow.set("a", 0);
+  node.write("root-b/logs/2", "more");
+  for (let pass = 0; pass < 3; pass++) await linker.pass(both, signal);
+  expect(contents(node.links)).toEqual({ "a/logs/1": "a", "b/logs/1": "b", "b/logs/2": "more" });
+  expect(node.slow.get("a")).toBe(1);
+  expect(node.told).toEqual([
+    "the runtime keeps no log of it in a file",
+    "the runtime keeps no log of it in a file",
+    "its files cannot be looked at: stopped at its deadline",
+  ]);
+  await linker.pass(both.slice(1), signal);
+  expect(Object.keys(contents(node.links))).toEqual(["b/logs/1", "b/logs/2"]);
+});
+
 test("of a run that was killed go the links into its process alone, and only what the index names", async () => {
   await using node = new TestNode();
   prepareFolder(node.links);

@@ -2,7 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { openHostFileSystem } from "@trawler/linux";
-import type { Container, ContainerInspection, Logger, Workload } from "@trawler/plugin-api";
+import {
+  type Container,
+  type ContainerInspection,
+  type Logger,
+  TrawlerError,
+  type Workload,
+} from "@trawler/plugin-api";
 import { DEFAULT_PATHS, LinkFolder, LogLinker, type LogLinkerOptions, prepareFolder } from "../src/index.ts";
 
 /**
@@ -15,6 +21,8 @@ export class TestNode implements AsyncDisposable {
   readonly told: string[] = [];
   /** `LOG_LOCATIONS` by container id. */
   readonly environment = new Map<string, string>();
+  /** Containers whose folders take too long to list, and how often they were. */
+  readonly slow = new Map<string, number>();
   readonly #stack = new AsyncDisposableStack();
 
   /** A path of the node, or of a container's root: `at("root-1", "/var/log/app")`. */
@@ -43,6 +51,13 @@ export class TestNode implements AsyncDisposable {
         mkdirSync(root, { recursive: true });
         const files = await openHostFileSystem(root);
         const locations = () => Promise.resolve(this.environment.get(id ?? "") ?? null);
+        const inner = files.list.bind(files);
+        files.list = (...parameters) => {
+          const calls = this.slow.get(id ?? "");
+          if (calls === undefined) return inner(...parameters);
+          this.slow.set(id ?? "", calls + 1);
+          return Promise.reject(new TrawlerError("TRAWLER_PLUGIN_TIMEOUT", "stopped at its deadline"));
+        };
         return { files, locations, [Symbol.asyncDispose]: () => files[Symbol.asyncDispose]() };
       },
       log,
