@@ -24,9 +24,14 @@ interface Place {
   readonly manager: Manager;
   readonly format: Format;
   readonly path: string;
+  /** Looked for first where several places share it: most targets do not have it. */
+  readonly folder?: string;
 }
 
 const place = (manager: Manager, format: Format, path: string): Place => ({ manager, format, path });
+const inFolder = (folder: string, format: Format, name: string): Place => {
+  return { ...place("rpm", format, `${folder}/${name}`), folder };
+};
 
 /** Of each list the first one that is there: a distribution that moves its database leaves a link, and old ones stay. */
 const PLACES: readonly (readonly Place[])[] = [
@@ -35,9 +40,9 @@ const PLACES: readonly (readonly Place[])[] = [
   [place("dpkg", "dpkg-status.d", "/var/lib/dpkg/status.d")],
   ["/lib", "/usr/lib"].map((folder) => place("apk", "apk-installed", `${folder}/apk/db/installed`)),
   ["/usr/lib/sysimage/rpm", "/var/lib/rpm", "/usr/share/rpm"].flatMap((folder) => [
-    place("rpm", "rpm-sqlite", `${folder}/rpmdb.sqlite`),
-    place("rpm", "rpm-ndb", `${folder}/Packages.db`),
-    place("rpm", "rpm-berkeley", `${folder}/Packages`),
+    inFolder(folder, "rpm-sqlite", "rpmdb.sqlite"),
+    inFolder(folder, "rpm-ndb", "Packages.db"),
+    inFolder(folder, "rpm-berkeley", "Packages"),
   ]),
 ];
 
@@ -48,9 +53,18 @@ export async function findDatabases(
   failed: (error: unknown) => void,
 ): Promise<readonly Database[]> {
   const found: Database[] = [];
+  const folders = new Map<string, boolean>();
+  const lacks = async (folder: string | undefined): Promise<boolean> => {
+    if (folder === undefined) return false;
+    // A link is followed with the file behind it.
+    const there = folders.get(folder) ?? (await isThere(fs, folder, options));
+    folders.set(folder, there);
+    return !there;
+  };
   for (const places of PLACES) {
-    for (const one of places) {
+    for (const { folder, ...one } of places) {
       try {
+        if (await lacks(folder)) continue;
         const files = await filesOf(fs, one, options);
         if (files === null) continue;
         found.push({ ...one, files });
@@ -95,6 +109,16 @@ async function filesIn(fs: FileSystemAccess, folder: string, options: ReadOption
 
 const MAX_FILES = 10_000;
 const MAX_LINKS = 8;
+
+async function isThere(fs: FileSystemAccess, path: string, options: ReadOptions): Promise<boolean> {
+  try {
+    await fs.stat(path, options);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === "TRAWLER_UNSUPPORTED") return false;
+    throw error;
+  }
+}
 
 /** What a path names in the end, under that name; null where there is nothing. */
 async function statOf(fs: FileSystemAccess, path: string, options: ReadOptions): Promise<FileStatus | null> {

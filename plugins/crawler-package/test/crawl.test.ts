@@ -85,7 +85,27 @@ test("a container that starts anew is judged anew", async () => {
   expect(later.features.map(({ value }) => (value as { drift: unknown }).drift)).toEqual([false, false]);
 });
 
-test("O8: rpm's database is found where it is, through the links that distributions leave", async () => {
+test("of a folder that is not there no file is looked for", async () => {
+  await put("var/lib/dpkg/status", status("a"));
+  const fs = folderFs(root);
+  const asked: string[] = [];
+  const { fingerprint } = await crawl();
+  const watched = Object.assign(Object.create(fs), {
+    stat: (path: string) => {
+      asked.push(path);
+      return fs.stat(path);
+    },
+  });
+  const { features } = await crawl({ fs: watched, last: fingerprint });
+  expect(features).toEqual([]);
+  expect(asked.filter((path) => path.includes("rpm"))).toEqual([
+    "/usr/lib/sysimage/rpm",
+    "/var/lib/rpm",
+    "/usr/share/rpm",
+  ]);
+});
+
+test("parity O8: rpm's database is found where it is, through the links that distributions leave", async () => {
   await put("usr/lib/sysimage/rpm/rpmdb.sqlite", unpacked("rpmdb.sqlite"));
   await put("usr/lib/sysimage/rpm/rpmdb.sqlite-wal", unpacked("rpmdb.sqlite-wal"));
   await mkdir(join(root, "var/lib"), { recursive: true });
@@ -99,7 +119,7 @@ test("O8: rpm's database is found where it is, through the links that distributi
   expect(problems).toEqual([]);
 });
 
-test("O8: an old Berkeley database is read as it is", async () => {
+test("parity O8: an old Berkeley database is read as it is", async () => {
   await put("var/lib/rpm/Packages", unpacked("Packages.little"));
   const { features } = await crawl();
   expect(features[0]).toMatchObject({ key: "rpm-berkeley", value: { packages: SAMPLE.length } });
@@ -109,7 +129,7 @@ test("O8: an old Berkeley database is read as it is", async () => {
   });
 });
 
-test("O10: what one manager's database refuses costs nothing of the others", async () => {
+test("parity O10: what one manager's database refuses costs nothing of the others", async () => {
   await put("var/lib/rpm/Packages.db", "RpmP");
   await put("lib/apk/db/installed", "P:musl\nV:1\n");
   await mkdir(join(root, "var/lib/dpkg/status"), { recursive: true });
@@ -121,7 +141,7 @@ test("O10: what one manager's database refuses costs nothing of the others", asy
   ]);
 });
 
-test("O9: a database that may not be read is an error that names it; none at all is silence", async () => {
+test("parity O9: a database that may not be read is an error that names it; none at all is silence", async () => {
   expect(await crawl()).toMatchObject({ features: [], problems: [] });
   await put("lib/apk/db/installed", "P:musl\nV:1\n");
   const fs = folderFs(root);

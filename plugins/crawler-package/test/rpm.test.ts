@@ -73,7 +73,7 @@ test("noise is no header", () => {
   expect(Object.values(parseHeader(blob)).every((value) => value === null)).toBe(true);
 });
 
-test("O8: one package that is there twice is two entries", async () => {
+test("parity O8: one package that is there twice is two entries", async () => {
   const { keyed } = await import("../src/package.ts");
   const one = { name: "pkg1", version: "v1", architecture: "x86", size: 123, source: null, state: null };
   const twice = { ...one, installed: null, drift: null };

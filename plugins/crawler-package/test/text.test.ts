@@ -5,7 +5,7 @@ import { parseDpkg } from "../src/dpkg.ts";
 const never = () => ({ installed: null, drift: null });
 const dpkg = (text: string, max = 100, cut = false) => parseDpkg(text, never, max, cut);
 
-test("O7: two packages of dpkg, with bytes for its kibibytes", () => {
+test("parity O7: two packages of dpkg, with bytes for its kibibytes", () => {
   const text = ["pkg1", "pkg2"].map(
     (name) => `Package: ${name}\nVersion: v1\nArchitecture: x86\nInstalled-Size: 123\n`,
   );
@@ -16,7 +16,7 @@ test("O7: two packages of dpkg, with bytes for its kibibytes", () => {
   ]);
 });
 
-test("O9: packages of apk, with the installed size and not that of the file", () => {
+test("parity O9: packages of apk, with the installed size and not that of the file", () => {
   const first = "P:first-package\nV:111.1.1\nA:x86_64\nS:111\nI:999\no:first\nF:etc\nR:P:not-a-name\n";
   const { packages } = parseApk(`${first}\nP:second-package\nV:222.2.2\nS:222\n`, 100);
   expect(packages).toMatchObject([
