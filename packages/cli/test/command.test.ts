@@ -144,7 +144,7 @@ describe("once", () => {
     expect(code).toBe(0);
   });
 
-  test("nothing of that name: 1 and a sentence", async () => {
+  test("parity C6: nothing of that name: 1 and a sentence", async () => {
     const { code, stdout, stderr } = await trawl(["once", ...HOST, "--pod", "shop/cart-0"]);
     expect(stderr).toMatch(/nothing could be crawled: no shop\/cart-0 is here/);
     expect(stdout).toBe("");

@@ -63,7 +63,7 @@ test("it ends when nothing was asked for a while, and the next call starts anoth
   expect(await crawl(packages)).toHaveLength(2);
 });
 
-test("one that is killed costs the calls that it had, and the next call starts another", async () => {
+test("parity W10: one that is killed costs the calls that it had, and the next call starts another", async () => {
   const shared = new CrawlerProcess({ entry, log: silentLog });
   await using packages = await start(shared, "package", { max: 10 });
   process.kill(shared.pid ?? Number.NaN, "SIGKILL");
@@ -79,7 +79,7 @@ test("settings that a crawler refuses fail it alone", async () => {
   expect(await crawl(packages)).toHaveLength(2);
 });
 
-test("no process is left when its crawlers are closed", async () => {
+test("parity W10: no process is left when its crawlers are closed", async () => {
   const shared = new CrawlerProcess({ entry, log: silentLog });
   const packages = await start(shared, "package", { max: 10 });
   const { pid } = shared;

@@ -48,7 +48,7 @@ const good = crawlerOf(
 const keys = (features: readonly { readonly key: string }[]): readonly string[] => features.map(({ key }) => key);
 
 describe("C151: a crawler costs its own feature only", () => {
-  test("that throws keeps what it had yielded", async () => {
+  test("parity W2, W3, W9: that throws keeps what it had yielded, and its own error is told", async () => {
     const bad = crawlerOf(async function* () {
       yield fact(1, "before");
       throw new TypeError("no dpkg");
@@ -58,7 +58,7 @@ describe("C151: a crawler costs its own feature only", () => {
     expect(member.problems).toEqual([{ crawler: "probe", code: "failed", message: "crawler probe: no dpkg" }]);
   });
 
-  test("that never returns", async () => {
+  test("parity N3: that never returns", async () => {
     const bad = crawlerOf(
       async function* () {
         await new Promise(() => {});

@@ -41,7 +41,7 @@ test("slots are as far apart as planned, shifted by the node's name, and the sam
   expect(phaseOf("node-a")).not.toBe(phaseOf("node-b"));
 });
 
-test("C135: after a stall missed slots are skipped and counted, never made up for", async () => {
+test("C135, parity W6: after a stall missed slots are skipped and counted, never made up for", async () => {
   const grid = gridOf("node-a", 10);
   await vi.advanceTimersByTimeAsync(20_000);
   const before = grid.slots.length;

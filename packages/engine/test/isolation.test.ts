@@ -79,7 +79,7 @@ async function ask(
   }
 }
 
-test("what it reads comes through the host; features, problems, state and log lines come back", async () => {
+test("parity N1: what it reads comes through the host; features, problems, state and log lines come back", async () => {
   await writeFile(join(folder, "motd"), "welcome\n");
   await using crawler = await start(`
     const text = await access.fs.readText("/motd", { signal: context.signal, maxBytes: 100 });
@@ -106,7 +106,7 @@ test("what it reads comes through the host; features, problems, state and log li
   expect(log.lines).toContainEqual({ level: "info", fields: { from: "thread" }, message: "read" });
 });
 
-test("an error of the host's keeps its code", async () => {
+test("parity N2: an error of the host's keeps its code", async () => {
   await using crawler = await start(`
     try { await access.fs.readText("/none"); } catch (error) { yield { type: "x", key: error.code, value: {} }; }
     throw Object.assign(new Error("not here"), { code: "TRAWLER_UNSUPPORTED" });

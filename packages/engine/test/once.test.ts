@@ -17,7 +17,7 @@ async function settle<T>(work: Promise<T>): Promise<T | unknown> {
   return settled;
 }
 
-test("once takes what runs and was not opted out, in workloads that the mode accepts", async () => {
+test("parity B6: once takes what runs and was not opted out, in workloads that the mode accepts", async () => {
   const { environment, emitter, options } = pipelineOf();
   const workloads: readonly Workload[] = [
     fakeWorkload({ id: "runs" }),

@@ -24,7 +24,7 @@ test("once crawls what is there, sends one frame each and ends", async () => {
   ]);
 });
 
-test("run writes started, interval and ended frames in one sequence and flushes at a stop", async () => {
+test("parity W8: run writes started, interval and ended frames in one sequence and flushes at a stop", async () => {
   const { environment, emitter, options } = pipelineOf({ every: 0.05 });
   const pipeline = new Pipeline(options);
   const stop = new AbortController();
@@ -62,7 +62,7 @@ test("a discovery that fails is begun again, and what has gone meanwhile is ende
   await running;
 });
 
-test("an emitter in trouble slows neither another one nor the crawl", async () => {
+test("parity E16: an emitter in trouble slows neither another one nor the crawl", async () => {
   const stuck = collectingEmitter({
     id: "stuck",
     answer: () => new Promise(() => {}),

@@ -136,7 +136,7 @@ test("every slot has exactly one interval frame of each running pod, on a planne
   expect(metrics.counts.get("skipped")).toBeUndefined();
 });
 
-test("C153: a crawl longer than the interval never overlaps with itself; slots it misses are counted", async () => {
+test("C153, parity W6: a crawl longer than the interval never overlaps with itself; slots it misses are counted", async () => {
   let open = 0;
   let most = 0;
   const slow = crawlerOf(

@@ -25,7 +25,7 @@ test("a frame's rows are those of the pod, then those of each container under it
   expect(new Set(rows.map(({ type, key }) => `${type} ${key}`)).size).toBe(rows.length);
 });
 
-test("K1: the subject is named alike in csv, json lines and graphite", () => {
+test("parity K1: the subject is named alike in csv, json lines and graphite", () => {
   expect(text("csv")).toContain(`"namespace":"${pod}"`);
   expect(text("json-lines")).toContain(`"namespace":"${pod}"`);
   const path = `${pod.replace("/", ".")}.a$cpu.cpu.time `;
@@ -93,7 +93,7 @@ test("json is the frame itself", () => {
   expect(JSON.parse(text("json"))).toEqual(frame);
 });
 
-test.each(["no json", "[]", '{"schema":"other/1"}'])("F11: %s is refused", (wrong) => {
+test.each(["no json", "[]", '{"schema":"other/1"}'])("parity F11: %s is refused", (wrong) => {
   expect(() => formatFrame(new TextEncoder().encode(wrong), "csv")).toThrow(
     expect.objectContaining({ code: "TRAWLER_PLUGIN_INVALID" }),
   );

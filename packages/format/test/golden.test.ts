@@ -28,7 +28,7 @@ const dummy: Document = {
   ],
 };
 
-describe("F8: the golden output", () => {
+describe("parity F8: the golden output", () => {
   test("csv, member by member", () => {
     const columns = (text: string) =>
       lines(text).map((line) => {
@@ -51,14 +51,14 @@ describe("F8: the golden output", () => {
     expect(lines(logstash(document))).toHaveLength(1);
   });
 
-  test("F9: graphite, with the time zone that the forerunner ignored", () => {
+  test("parity F9: graphite, with the time zone that the forerunner ignored", () => {
     const golden = lines(file("graphite.txt")).map((line) => line.replace(/ \d+$/, " 1486491615"));
     expect([...lines(graphite(document, { dots: true }))].sort()).toEqual(golden.sort());
   });
 });
 
-describe("F4–F6: one feature", () => {
-  test("F4: graphite has a line for each number and none for texts and metadata", () => {
+describe("parity F4, F5, F6: one feature", () => {
+  test("parity F4: graphite has a line for each number and none for texts and metadata", () => {
     expect(lines(graphite(dummy))).toEqual([
       "namespace777.dummy-feature.test2 12345.000000 1486491615",
       "namespace777.dummy-feature.test3 12345.000000 1486491615",
@@ -66,7 +66,7 @@ describe("F4–F6: one feature", () => {
     ]);
   });
 
-  test("F5: json lines", () => {
+  test("parity F5: json lines", () => {
     const [, feature = ""] = lines(jsonLines(dummy));
     expect(lines(jsonLines(dummy))).toHaveLength(2);
     expect(JSON.parse(feature)).toMatchObject({
@@ -76,7 +76,7 @@ describe("F4–F6: one feature", () => {
     });
   });
 
-  test("F6: logstash", () => {
+  test("parity F6: logstash", () => {
     expect(Object.keys(JSON.parse(logstash(dummy)) as object)).toEqual(["dummy_feature", "metadata"]);
   });
 });

@@ -46,7 +46,7 @@ test.each<[string, Handler, object]>([
   expect(values).toEqual([expect.objectContaining({ ...expected, "apache.workers.busy": null })]);
 });
 
-test("A6: a dead endpoint is down, and a problem", async () => {
+test("parity A6: a dead endpoint is down, and a problem", async () => {
   const { values, problems } = await crawl({});
   expect(values).toMatchObject([{ state: "down" }]);
   expect(problems).toEqual([expect.stringMatching(/^unavailable 80/)]);

@@ -16,7 +16,7 @@ const page = [
 ].join("\n");
 
 describe("server-status?auto", () => {
-  test("A1: every line and every letter of the scoreboard", () => {
+  test("parity A1: every line and every letter of the scoreboard", () => {
     expect(parseStatus(page)).toMatchObject({
       accesses: 172,
       bytes: 1182 * 1024,
@@ -41,7 +41,7 @@ describe("server-status?auto", () => {
     });
   });
 
-  test("A1: an absent line is null, not 0 as in the forerunner", () => {
+  test("parity A1: an absent line is null, not 0 as in the forerunner", () => {
     expect(parseStatus(page.replace("Uptime: 1183\n", ""))).toMatchObject({ uptime: null });
   });
 

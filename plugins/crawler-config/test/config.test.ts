@@ -23,21 +23,21 @@ async function crawl(fs: FileSystemAccess, settings: object = {}) {
   return { files: features.map(({ key }) => key), values: features.map(({ value }) => Object(value)), problems };
 }
 
-test("P6: known files with their content, and those that are found by their names", async () => {
+test("parity P6: known files with their content, and those that are found by their names", async () => {
   const fs = folderFs(root({ "etc/file1": "content", file2: "x", "file3.conf": "y" }));
   const known = await crawl(fs, { files: ["/etc/file1"] });
   expect([known.files, known.values[0].content]).toEqual([["/etc/file1"], "content"]);
   expect((await crawl(fs, { files: ["/etc/file1"], discover: true })).files).toEqual(["/etc/file1", "/file3.conf"]);
 });
 
-test("P7: a second crawl, and a second container, give the same", async () => {
+test("parity P7: a second crawl, and a second container, give the same", async () => {
   const [one, two] = [0, 0].map(() => folderFs(root({ "etc/passwd": "root:x:0:0\n", "etc/hosts": "::1 localhost\n" })));
   for (const fs of [one, one, two]) {
     expect((await crawl(fs ?? never())).files).toEqual(["/etc/passwd", "/etc/hosts"]);
   }
 });
 
-test("P8: /etc/mtab is reported by its own name, wherever it leads", async () => {
+test("parity P8: /etc/mtab is reported by its own name, wherever it leads", async () => {
   const folder = root({ "run/mounts": "/dev/sda1 / ext4 rw 0 0\n" });
   mkdirSync(join(folder, "etc"));
   symlinkSync("../run/mounts", join(folder, "etc/mtab"));
@@ -51,7 +51,7 @@ test("P8: /etc/mtab is reported by its own name, wherever it leads", async () =>
   expect(proc.problems).toEqual([]);
 });
 
-test("P9: a known file of one's own is read, and nothing else", async () => {
+test("parity P9: a known file of one's own is read, and nothing else", async () => {
   const { files, values } = await crawl(folderFs(root({ "etc2/ric_config": "x", "etc2/other": "y" })), {
     files: ["/etc2/ric_config"],
   });

@@ -19,7 +19,7 @@ function never(): never {
   throw new Error("no hostile access");
 }
 
-test("P10: of a disk of 100 bytes with 10 in use, a tenth is used", async () => {
+test("parity P10: of a disk of 100 bytes with 10 in use, a tenth is used", async () => {
   const { features } = await crawl([{ size: 100, used: 10, free: 90, available: 90 }]);
   expect(features).toMatchObject([
     {

@@ -30,7 +30,7 @@ function sda(count: number): DiskFigures {
 
 const RATES = ["disk.io.read.rate", "disk.io.write.rate", "disk.operations.read.rate", "disk.operations.write.rate"];
 
-test("P21: rates are null at first, then per second, and null where a counter went back", async () => {
+test("parity P21: rates are null at first, then per second, and null where a counter went back", async () => {
   const clock = fakeClock();
   const state = new Map<string, number>();
   const rates = async (...disks: readonly DiskFigures[]) => {

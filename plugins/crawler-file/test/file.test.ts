@@ -33,7 +33,7 @@ function files(statuses: readonly Partial<FileStatus>[], failure?: Error): FileS
   };
 }
 
-test("P3: each file has its mode, owners, times and size", async () => {
+test("parity P3: each file has its mode, owners, times and size", async () => {
   const fs = files([{ path: "/file1" }, { path: "/dir", type: "directory", mode: 0o555 }, { path: "/dir/file4" }]);
   const { features, problems } = await crawlAlone(file, { access: { fs }, config: { accessTime: true } });
   expect(features.map(({ key }) => key)).toEqual(["/", "/file1", "/dir", "/dir/file4"]);
@@ -59,7 +59,7 @@ test("P3: each file has its mode, owners, times and size", async () => {
   expect(problems).toEqual([]);
 });
 
-test("P4: what is no regular file says what it is, a socket too", async () => {
+test("parity P4: what is no regular file says what it is, a socket too", async () => {
   const types = ["symlink", "directory", "block", "character", "fifo", "file", "socket"] as const;
   const fs = files(types.map((type) => ({ path: `/${type}`, type, link: type === "symlink" ? "file" : null })));
   const { features } = await crawlAlone(file, { access: { fs } });
@@ -132,7 +132,7 @@ test("a file that goes while it is read has no digest, and the crawl goes on", a
   expect(features[1]?.value).toMatchObject({ digest: null });
 });
 
-test("P5: two containers are crawled alike by one instance", async () => {
+test("parity P5: two containers are crawled alike by one instance", async () => {
   const crawler = await file.create(
     {
       paths: ["/bla"],

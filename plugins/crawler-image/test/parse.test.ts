@@ -21,7 +21,7 @@ test.each([
   expect(parseReference(reference)).toEqual({ registry, repository, namespace, name, tag, digest: null });
 });
 
-test("C3: a digest beside a tag, and instead of one", () => {
+test("parity C3: a digest beside a tag, and instead of one", () => {
   expect(parseReference(`quay.io/a/b:1@${D}`)).toMatchObject({ registry: "quay.io", name: "b", tag: "1", digest: D });
   expect(parseReference(`a@${D}`)).toMatchObject({ name: "a", tag: null, digest: D });
 });
@@ -37,7 +37,7 @@ test("only what an image says about itself is one of its labels", () => {
   expect(imageLabels(labels)).toEqual(["org.label-schema.name=n", "org.opencontainers.image.version=1"]);
 });
 
-test("C2: the image is that of the container, whatever else its pod runs", async () => {
+test("parity C2: the image is that of the container, whatever else its pod runs", async () => {
   const container = fakeContainer({ image: `quay.io/a/b:1@${D}`, digest: null });
   const workload = fakeWorkload({
     containers: [fakeContainer(), container],

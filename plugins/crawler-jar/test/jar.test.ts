@@ -81,7 +81,7 @@ function zip(parts: readonly Part[], wide = false): Buffer {
 
 const text = (content: string): Uint8Array => new TextEncoder().encode(content);
 
-test("P24: a jar has the digest of its file and of each class, in its order", async () => {
+test("parity P24: a jar has the digest of its file and of each class, in its order", async () => {
   await cp(join(testdata, "fixture/rootfs"), root, { recursive: true });
   const found = await crawl({ algorithm: "md5" });
   expect(jarOf(found, "/app/myfile.jar")).toMatchObject({
@@ -92,7 +92,7 @@ test("P24: a jar has the digest of its file and of each class, in its order", as
   });
 });
 
-test("P24: one archive that is damaged costs no other, and each problem names its file", async () => {
+test("parity P24: one archive that is damaged costs no other, and each problem names its file", async () => {
   await cp(join(testdata, "nested/rootfs"), root, { recursive: true });
   const found = await crawl();
   expect(found.problems).toEqual(["failed /srv/broken.jar: it is no zip archive"]);

@@ -27,7 +27,7 @@ async function crawl(handlers: Readonly<Record<number, Handler>>, config: object
 test.each([
   ["5.1", "ok/page.txt"],
   ["3.0", "metrics-3.0.txt"],
-])("A5: jvm, thread pool, servlets and sessions by mpMetrics %s", async (_, page) => {
+])("parity A5: jvm, thread pool, servlets and sessions by mpMetrics %s", async (_, page) => {
   const { problems, of } = await crawl({ 9080: httpAnswer(file(page)) });
   expect(problems).toEqual([]);
   expect(of("liberty")).toEqual([
@@ -55,7 +55,7 @@ test.each([
   ]);
 });
 
-test("A5: a servlet has its requests and the time spent on them; collectors are summed", async () => {
+test("parity A5: a servlet has its requests and the time spent on them; collectors are summed", async () => {
   const { of } = await crawl({ 9080: httpAnswer(file("ok/page.txt")) });
   expect(of("libertyServlet")).toEqual([
     {

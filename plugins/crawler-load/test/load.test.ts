@@ -4,7 +4,7 @@ import load from "../src/index.ts";
 
 const nothing = { average1: null, average5: null, average15: null, running: null, uninterruptible: null, total: null };
 
-test("P20: the averages of 1, 5 and 15 minutes are each their own", async () => {
+test("parity P20: the averages of 1, 5 and 15 minutes are each their own", async () => {
   const proc = fakeProc({ load: { ...nothing, average1: 1, average5: 2, average15: 3 } });
   const { features } = await crawlAlone(load, { access: { proc } });
   expect(features[0]?.value).toMatchObject({

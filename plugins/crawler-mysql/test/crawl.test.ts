@@ -78,7 +78,7 @@ test("the X protocol's port is not asked", async () => {
   expect((await crawl({ 3306: replay(recording) })).count).toBe(1);
 });
 
-test("A7: a dead endpoint is down, and a problem", async () => {
+test("parity A7: a dead endpoint is down, and a problem", async () => {
   const { value, problems } = await crawl({});
   expect(value).toMatchObject({ state: "down" });
   expect(problems).toEqual([expect.stringMatching(/^unavailable 3306/)]);

@@ -15,7 +15,7 @@ describe("parseStubStatus", () => {
     waiting: 4,
   };
 
-  test("C109: reads the page with any line ends", () => {
+  test("C109, parity A2: reads the page with any line ends", () => {
     expect(parseStubStatus(PAGE)).toEqual(expected);
     expect(parseStubStatus(PAGE.replaceAll("\n", "\r\n"))).toEqual(expected);
     expect(parseStubStatus(PAGE.trimEnd())).toEqual(expected);

@@ -20,7 +20,7 @@ async function put(path: string, content: object): Promise<void> {
 const crawl = (fs: FileSystemAccess = folderFs(root), config: object = {}, context: object = {}) =>
   crawlAlone(crawler, { access: { fs }, config, context });
 
-test("P26: packages of the image and of applications, scoped ones too", async () => {
+test("parity P26: packages of the image and of applications, scoped ones too", async () => {
   await put("usr/local/lib/node_modules/npm/package.json", { name: "npm", version: "6.4.1" });
   await put("usr/local/lib/node_modules/@a/b/package.json", { name: "@a/b", version: "1.0.0" });
   const { features } = await crawl();

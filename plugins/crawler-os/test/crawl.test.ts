@@ -28,7 +28,7 @@ test("C78: a FIFO in place of /etc/os-release does not hide /usr/lib/os-release"
   expect(features).toMatchObject([{ type: "os", value: { id: "debian" } }]);
 });
 
-test("a refusal of the only file is an error, its absence is silence", async () => {
+test("parity O6: a refusal of the only file is an error, its absence is silence", async () => {
   const refused = crawl(async (path) => {
     throw new TrawlerError(path === "/etc/os-release" ? "TRAWLER_DENIED" : "TRAWLER_UNSUPPORTED", path);
   });

@@ -44,7 +44,7 @@ test.each<[string, Handler, string]>([
   expect(JSON.stringify([value, problems])).not.toContain("s3cret");
 });
 
-test("A7: a dead endpoint is down, and a problem", async () => {
+test("parity A7: a dead endpoint is down, and a problem", async () => {
   const { value, problems } = await crawl({});
   expect(value).toMatchObject({ state: "down" });
   expect(problems).toEqual([expect.stringMatching(/^unavailable 5432/)]);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseEntry, parseMetadata } from "../src/parse.ts";
 
-test("P27: name and version by the name of the metadata", () => {
+test("parity P27: name and version by the name of the metadata", () => {
   const table = [
     ["argparse.egg-info", "argparse", null],
     ["six-1.10.0.egg-info", "six", "1.10.0"],

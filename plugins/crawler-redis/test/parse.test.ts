@@ -55,7 +55,7 @@ describe("parseInfo", () => {
 });
 
 describe("figuresOf", () => {
-  test("C93: the type of a field does not depend on its value", () => {
+  test("C93, parity A3: the type of a field does not depend on its value", () => {
     expect(figures("mem_fragmentation_ratio:1")["redis.memory.fragmentation_ratio"]).toBe(1);
     expect(figures("mem_fragmentation_ratio:0.81")["redis.memory.fragmentation_ratio"]).toBe(0.81);
     expect(figures("master_last_io_seconds_ago:-1")).toMatchObject({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseSpecification } from "../src/parse.ts";
 
-test("P28: name and version of a specification, with hyphens, letters and a platform", () => {
+test("parity P28: name and version of a specification, with hyphens, letters and a platform", () => {
   const table = [
     ["rake-12.3.0.gemspec", "rake", "12.3.0", null],
     ["nokogiri-1.10.gemspec", "nokogiri", "1.10", null],

@@ -24,7 +24,7 @@ async function crawl(handler: Handler | null, config: object = {}) {
   return { features, problems, types: features.map(({ type }) => type), value: features[0]?.value };
 }
 
-test("A4: jvm, pools, connectors and, where they are asked for, workers, in this order", async () => {
+test("parity A4: jvm, pools, connectors and, where they are asked for, workers, in this order", async () => {
   const { features, types } = await crawl(httpAnswer(file("a4.xml")), { workers: true });
   expect(types).toEqual([
     "tomcat",
@@ -76,7 +76,7 @@ test("without a user a refusal is a state and no problem", async () => {
   expect(problems).toEqual([]);
 });
 
-test("A6: a dead endpoint is down, and a problem", async () => {
+test("parity A6: a dead endpoint is down, and a problem", async () => {
   const { value, problems } = await crawl(null);
   expect(value).toMatchObject({ state: "down", "server.port": 8080 });
   expect(problems).toHaveLength(1);

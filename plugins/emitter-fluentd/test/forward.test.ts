@@ -33,7 +33,7 @@ test("a batch is one message with its tag, the frames' own times and a chunk tha
   expect(second?.options.chunk).not.toBe(first?.options.chunk);
 });
 
-test("E7: a record with the metadata, then one a feature", async () => {
+test("parity E7: a record with the metadata, then one a feature", async () => {
   await using server = await receiver();
   await using one = await emitter(server.address, { records: "features" });
   await write(one);

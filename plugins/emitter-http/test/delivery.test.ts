@@ -31,14 +31,14 @@ const write = async (one: Emitter, count: number): Promise<WriteResult> =>
 const codeOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
 
 describe("one batch is one request", () => {
-  test.each([200, 201, 202, 204])("E1, E4: %d is success, and sent once", async (status) => {
+  test.each([200, 201, 202, 204])("parity E1, E4: %d is success, and sent once", async (status) => {
     await using server = await receiver(() => ({ status }));
     await using one = await emitter(server.url);
     expect(await write(one, 3)).toEqual({ rejected: [], retry: [] });
     expect(server.requests).toHaveLength(1);
   });
 
-  test("E5: it is JSON lines with their media type, compressed", async () => {
+  test("parity E5: it is JSON lines with their media type, compressed", async () => {
     await using server = await receiver();
     await using one = await emitter(server.url, { headers: { "x-key": "k" } });
     await write(one, 2);
@@ -65,14 +65,14 @@ describe("one batch is one request", () => {
 
 describe("what fails", () => {
   test.each<[string, HttpReply, string]>([
-    ["E2: 500", { status: 500, text: "no\r\nroom" }, "answered 500: no room"],
+    ["parity E2: 500", { status: 500, text: "no\r\nroom" }, "answered 500: no room"],
     ["401 until somebody mends it", { status: 401 }, "answered 401"],
     [
       "a redirect, which is not followed",
       { status: 302, headers: { location: "http://127.0.0.1:1/" } },
       "answered 302",
     ],
-    ["E3: an answer that is cut off", { status: 200, cut: true }, "127.0.0.1"],
+    ["parity E3: an answer that is cut off", { status: 200, cut: true }, "127.0.0.1"],
   ])("%s keeps the batch for later, with one request", async (_, reply, message) => {
     await using server = await receiver(() => reply);
     await using one = await emitter(server.url);

@@ -29,7 +29,7 @@ const linesOf = (body: Uint8Array | undefined): readonly string[] =>
     .slice(0, -1);
 
 describe("one batch is one object", () => {
-  test("under the hour of its first frame, the node, this instance and a sequence", async () => {
+  test("parity E17: under the hour of its first frame, the node, this instance and a sequence", async () => {
     await using store = await objectStore();
     await using one = await emitter(store.url);
     await write(one, batch(3));

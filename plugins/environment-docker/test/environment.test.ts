@@ -96,7 +96,7 @@ describe("the contract of environments, on a fake engine", () => {
 });
 
 describe("discovery on a fake engine", { timeout: 40_000 }, () => {
-  test("C57: of three listed, one gone and one being removed, the third is reported", async () => {
+  test("C57, parity C12: of three listed, one gone and one being removed, the third is reported", async () => {
     const fake = await engine(container(A, "web"), container(B, "gone"), container(C, "going"));
     fake.faults.set(B, 404).set(C, 409);
     const watch = await new Watch(fake.socket).synced();

@@ -72,13 +72,13 @@ describe("C61: null where a map is expected", () => {
     expect(readFacts([])).toBeNull();
   });
 
-  test("the name is the one without a second slash", () => {
+  test("parity K3: the name is the one without a second slash", () => {
     expect(pickName(["/other/alias", "/web"])).toBe("web");
     expect(pickName(null)).toBeNull();
     expect(pickName([null, ""])).toBeNull();
   });
 
-  test("labels are a map without a prototype, whatever their names are", () => {
+  test("parity K2: labels are a map without a prototype, whatever their names are", () => {
     const labels = stringMap(JSON.parse('{"__proto__":"x","constructor":"y","n":1}'));
     expect(Object.getPrototypeOf(labels)).toBeNull();
     expect(Object.keys(labels).sort()).toEqual(["__proto__", "constructor"]);
@@ -129,7 +129,7 @@ test("C52: names that sound like one are not one", () => {
   expect(isSandbox(labels, "registry.k8s.io/pause:3.10")).toBe(false);
 });
 
-test("include takes all kinds of rules together, exclude any of them", () => {
+test("parity C4, C5: include takes all kinds of rules together, exclude any of them", () => {
   const none = { names: [], images: [], labels: {} };
   const web = { name: "web-1", image: "shop/web:1", labels: { team: "shop" } };
   const wanted = (include: object, exclude: object = {}): boolean =>
@@ -143,7 +143,7 @@ test("include takes all kinds of rules together, exclude any of them", () => {
   expect(wanted({}, { names: ["db"] })).toBe(true);
 });
 
-test("the version of the API is the newest that both know", () => {
+test("parity C17: the version of the API is the newest that both know", () => {
   expect(chooseVersion("1.41", "1.12")).toBe("1.41");
   expect(chooseVersion("1.99", "1.44")).toBe("1.51");
   expect(chooseVersion("1.99", "1.60")).toBe("1.60");

@@ -51,7 +51,7 @@ describe("this machine", () => {
     expect(Math.abs(Date.parse(self?.startedAt ?? "") - start)).toBeLessThan(60_000);
   });
 
-  test("figures lie between two readings of an independent one", async () => {
+  test("parity P13: figures lie between two readings of an independent one", async () => {
     const cgroup = need(await open(), "cgroup");
     const ticks = (): number => {
       const [, user, nice, system, , , irq, softirq] = readFileSync("/proc/stat", "utf8").split(/\s+/).map(Number);
@@ -66,7 +66,7 @@ describe("this machine", () => {
     expect((await cgroup.pids()).current).toBeGreaterThan(0);
   });
 
-  test("a socket that listens is seen, with the process that holds it, and can be connected to", async () => {
+  test("parity P31: a socket that listens is seen, with the process that holds it, and can be connected to", async () => {
     const server = createServer((socket) => socket.end("hello"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void server.close());

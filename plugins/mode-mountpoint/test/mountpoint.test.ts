@@ -82,7 +82,7 @@ test("004: paths are reported from the folder, which is a subject of its own", a
   expect(meta.workload.resource).toEqual({ "host.name": "node-a", "trawler.mountpoint.path": path });
 });
 
-test("P32: no path leaves the folder, by dots or by links", async () => {
+test("parity P32: no path leaves the folder, by dots or by links", async () => {
   const path = root();
   writeFileSync(join(dirname(path), "outside"), "outside");
   onTestFinished(() => rmSync(join(dirname(path), "outside")));
@@ -96,7 +96,7 @@ test("P32: no path leaves the folder, by dots or by links", async () => {
   expect(await fs.readText("/etc/inside")).toBe("root:x:0:0\n");
 });
 
-test("P9: where the folder stands in the reported paths is a setting", async () => {
+test("parity P9: where the folder stands in the reported paths is a setting", async () => {
   const { fs } = await open(root({ ric_config: "x", "ssh/sshd_config": "y", "ssh/keys": "z" }), "/etc");
   expect(await fs.readText("/etc/ric_config")).toBe("x");
   expect(await fs.stat("/etc")).toMatchObject({ path: "/etc", type: "directory" });

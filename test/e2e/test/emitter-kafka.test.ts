@@ -79,26 +79,31 @@ describe.skipIf(testbedUnsupported() !== undefined)("the Kafka emitter against a
     expect(warnings.filter(({ name }) => name === "TimeoutNegativeWarning")).toEqual([]);
   });
 
-  test.each(["gzip", "zstd", "none"])("frames arrive once, keyed and in order per key (%s)", async (compression) => {
-    await using sink = { ...(await emitter({ topic, createTopic: true, compression })) } as Awaited<
-      ReturnType<typeof emitter>
-    > &
-      AsyncDisposable;
-    const sent = Array.from({ length: 60 }, (_, index) => envelope(`{"n":${index}}`, `pod-${index % 7}`));
-    expect(await sink.write(sent, context)).toEqual({ rejected: [], retry: [] });
-    if (compression === "zstd") return; // kafkajs reads it only with a codec of ours: the write was acknowledged.
-    await using reader = await TopicReader.open(topic);
-    await waitFor("all records", () => reader.records.length >= sent.length);
-    expect(reader.records).toHaveLength(sent.length);
-    for (let pod = 0; pod < 7; pod++) {
-      const numbers = reader.records.filter(({ key }) => key === `pod-${pod}`).map(({ value }) => JSON.parse(value).n);
-      expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
-      expect(new Set(reader.records.filter(({ key }) => key === `pod-${pod}`).map((one) => one.partition)).size).toBe(
-        1,
-      );
-    }
-    expect(reader.records[0]?.headers["trawler-frame-id"]).toMatch(/^[0-9a-f-]{36}$/);
-  });
+  test.each(["gzip", "zstd", "none"])(
+    "parity E6: frames arrive once, keyed and in order per key (%s)",
+    async (compression) => {
+      await using sink = { ...(await emitter({ topic, createTopic: true, compression })) } as Awaited<
+        ReturnType<typeof emitter>
+      > &
+        AsyncDisposable;
+      const sent = Array.from({ length: 60 }, (_, index) => envelope(`{"n":${index}}`, `pod-${index % 7}`));
+      expect(await sink.write(sent, context)).toEqual({ rejected: [], retry: [] });
+      if (compression === "zstd") return; // kafkajs reads it only with a codec of ours: the write was acknowledged.
+      await using reader = await TopicReader.open(topic);
+      await waitFor("all records", () => reader.records.length >= sent.length);
+      expect(reader.records).toHaveLength(sent.length);
+      for (let pod = 0; pod < 7; pod++) {
+        const numbers = reader.records
+          .filter(({ key }) => key === `pod-${pod}`)
+          .map(({ value }) => JSON.parse(value).n);
+        expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+        expect(new Set(reader.records.filter(({ key }) => key === `pod-${pod}`).map((one) => one.partition)).size).toBe(
+          1,
+        );
+      }
+      expect(reader.records[0]?.headers["trawler-frame-id"]).toMatch(/^[0-9a-f-]{36}$/);
+    },
+  );
 
   test("C127: a missing topic is one clear error that says how to mend it", async () => {
     const sink = await emitter({ topic });

@@ -116,11 +116,12 @@ onNode("files of a container, by difference", "e2e-files", (namespace) => {
     expect(digest(after, "file")?.digest).toBe(digest(news, "file")?.digest);
   });
 
-  test("file systems have the sizes that df gives, and a container has threads but no load average", async () => {
+  test("parity B8: file systems have the sizes that df gives, and a container has threads but no load average", async () => {
     const frame = await agent.frames.next(name, "with file systems", (one) => values(one, "filesystem").length > 0);
     const kibibytes = (await exec("df -k / | tail -n 1")).trim().split(/\s+/)[1];
     const root = values<FileSystem>(frame, "filesystem").find(({ mountPoint }) => mountPoint === "/");
     expect(root?.["filesystem.limit"]).toBe(Number(kibibytes) * 1024);
+    expect(values<FileSystem>(frame, "filesystem").map(({ mountPoint }) => mountPoint)).toContain("/etc/resolv.conf");
     expect(values<Record<string, unknown>>(frame, "load")).toMatchObject([
       { "cpu.load_average.1m": null, "thread.count": expect.any(Number) },
     ]);

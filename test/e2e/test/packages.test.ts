@@ -135,7 +135,7 @@ onNode("packages of what is installed in a container", "e2e-packages", (namespac
     expect(said(frame)).toEqual(await oracle());
   });
 
-  test("O11: a root like Alpine's has its packages", async () => {
+  test("parity O11: a root like Alpine's has its packages", async () => {
     const frame = await listed("alpine");
     expect(packages(frame).map(({ name }) => name)).toEqual(["alpine-baselayout", "busybox", "musl", "ssl_client"]);
     expect(named(frame, "musl")).toMatchObject({ version: "1.2.5-r9", architecture: "x86_64", size: 667_648 });
@@ -151,7 +151,7 @@ onNode("packages of what is installed in a container", "e2e-packages", (namespac
     ]);
   });
 
-  test("P26, P27, P28, P24: packages of languages, an archive and the image of a container", async () => {
+  test("parity P26, P27, P28, P24: packages of languages, an archive and the image of a container", async () => {
     const frame = await agent.frames.next(
       `${namespace}/languages`,
       "with all of them",

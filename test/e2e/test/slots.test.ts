@@ -15,7 +15,7 @@ const EVERY = 5;
 const SLOTS = 12;
 
 onNode("frames in slots", "e2e-slots", (namespace) => {
-  test("20 pods, every 5 s, for a minute: one interval frame per pod and slot, valid, keyed by UID, without gaps", async () => {
+  test("parity W7, B5: 20 pods, every 5 s, for a minute: one interval frame per pod and slot, valid, keyed by UID, without gaps", async () => {
     await apply(
       deployment(namespace, "many", 19, { containers: [{ name: "one" }, { name: "two" }] }),
       // A user's image and container that look like a sandbox and are none.

@@ -18,7 +18,7 @@ describe.each(CAPTURES)("%s", { timeout: 60_000 }, (name) => {
   }, 60_000);
   afterAll(() => capture[Symbol.dispose]());
 
-  test("every container is found by its id alone, where the kubelet put it", () => {
+  test("parity C11: every container is found by its id alone, where the kubelet put it", () => {
     const [, node] = samples;
     const expected = capture.expected();
     expect(expected.length).toBeGreaterThan(3);
@@ -41,7 +41,7 @@ describe.each(CAPTURES)("%s", { timeout: 60_000 }, (name) => {
     expect(locateContainer(node.hierarchy, node.files, { containerId: "0".repeat(64) })).toBeNull();
   });
 
-  test("CPU time, memory usage and working set are those of expected.tsv", async () => {
+  test("parity P14: CPU time, memory usage and working set are those of expected.tsv", async () => {
     for (const { cgroup, cpuMicroseconds, usage, workingSet } of capture.expected()) {
       for (const [index, node] of samples.entries()) {
         using reader = node.openCgroup(cgroup);

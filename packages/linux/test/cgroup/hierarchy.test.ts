@@ -6,7 +6,7 @@ const line = (mountPoint: string, type: string, options: string): string =>
   `30 29 0:26 / ${mountPoint} rw,nosuid shared:8 - ${type} cgroup ${options}\n`;
 
 describe("C76: which hierarchy", () => {
-  test("v1 controllers that are mounted together in either order", () => {
+  test("parity C10: v1 controllers that are mounted together in either order", () => {
     const text =
       line("/sys/fs/cgroup/cpuacct,cpu", "cgroup", "rw,cpuacct,cpu") +
       line("/sys/fs/cgroup/memory", "cgroup", "rw,memory");

@@ -134,7 +134,7 @@ for (const resolver of ["openat2", "walk"] as const) {
       );
     });
 
-    test("P3: a walk leaves out what is excluded, with all below it", async () => {
+    test("parity P3: a walk leaves out what is excluded, with all below it", async () => {
       mkdirSync(tree.at("pruned/a/b"), { recursive: true });
       for (const path of ["pruned/x.pyc", "pruned/a/y.pyc", "pruned/a/b/z", "pruned/k"])
         writeFileSync(tree.at(path), "");

@@ -55,7 +55,7 @@ function refusing(code: string): URL {
 describe.skipIf(reason !== null)(
   `NamespaceConnector inside a namespace${reason === null ? "" : ` (skipped: ${reason})`}`,
   () => {
-    test("reaches a server bound to loopback inside, while this process stays outside", async () => {
+    test("parity N1: reaches a server bound to loopback inside, while this process stays outside", async () => {
       const inside = sandbox();
       const { pid, ports } = await inside.listen("127.0.0.1:0");
       const port = ports[0] ?? 0;
@@ -96,7 +96,7 @@ describe.skipIf(reason !== null)(
       expect(await codeOf(here)).toBe("TRAWLER_UNAVAILABLE");
     });
 
-    test("says unavailable where nothing listens, and gone where the process has ended or is another one", async () => {
+    test("parity N6: says unavailable where nothing listens, and gone where the process has ended or is another one", async () => {
       const inside = sandbox();
       const { pid } = await inside.listen("127.0.0.1:0");
       const connect = connector();
@@ -105,7 +105,7 @@ describe.skipIf(reason !== null)(
       expect(await codeOf(connect.connect({ pid: 2 ** 30, procRoot }, { port: 9 }))).toBe("TRAWLER_GONE");
     });
 
-    test("without the right to enter: the pod's address from outside, never the node's loopback", async () => {
+    test("parity N4: without the right to enter: the pod's address from outside, never the node's loopback", async () => {
       const inside = sandbox(true);
       const { address } = inside;
       const { pid, ports } = await inside.listen(`${address}:0`);
@@ -131,7 +131,7 @@ describe.skipIf(reason !== null)(
       expect(await codeOf(connect.connect({ pid, procRoot }, { port: 80 }))).toBe("TRAWLER_RETRY");
     });
 
-    test("a thread that never answers costs its own call its deadline", async () => {
+    test("parity N3: a thread that never answers costs its own call its deadline", async () => {
       const inside = sandbox();
       const { pid } = await inside.listen("127.0.0.1:0");
       const silent = new URL("data:text/javascript,setInterval(() => {}, 1000)");
@@ -205,7 +205,7 @@ describe("NamespaceConnector in its own namespace", { timeout: 60_000 }, () => {
     expect(await codeOf(stopped)).toBe("TRAWLER_PLUGIN_TIMEOUT");
   });
 
-  test("disposing twice is safe, also when no thread was ever started", async () => {
+  test("parity N5: disposing twice is safe, also when no thread was ever started", async () => {
     const made = new NamespaceConnector();
     await made[Symbol.asyncDispose]();
     await made[Symbol.asyncDispose]();

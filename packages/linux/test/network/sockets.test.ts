@@ -60,7 +60,7 @@ describe("C88: sockets", () => {
     expect(socket).toMatchObject({ protocol: "tcp6", localAddress: "::", localPort: 80 });
   });
 
-  test("addresses as people write them", () => {
+  test("parity P12: addresses as people write them", () => {
     const rows =
       row("0100007F:9B4E", "0A05580A:18EB", "01", 1) + row("B80D0120000000000000000001000000:0001", ANY6, "06", 0);
     expect(parseSockets(rows.split("\n")[0] ?? "", "tcp", 9)[0]).toMatchObject({

@@ -69,7 +69,7 @@ describe.each(CAPTURES)("%s", { timeout: 60_000 }, (name) => {
     }
   });
 
-  test("environments: names alone, nothing where a program wrote its title over them", () => {
+  test("parity P33: environments: names alone, nothing where a program wrote its title over them", () => {
     for (const pid of capture.pids(2)) {
       const names = parseEnvironmentNames(read(`${pid}`, "environ"));
       for (const name of names) expect(name).toMatch(/^[\w.-]+$/);

@@ -34,7 +34,7 @@ function open(files: FakeProc, pids: readonly number[], options: Partial<Process
 }
 
 describe("processes", () => {
-  test("every field, in base units", async () => {
+  test("parity P11: every field, in base units", async () => {
     const { processes, total } = await open(new FakeProc(process(900)), [900]).processes();
     expect(total).toBe(1);
     expect(processes).toEqual([
@@ -83,7 +83,7 @@ describe("processes", () => {
     expect(processes.map(({ pid }) => pid)).toEqual([901]);
   });
 
-  test("C84: ESRCH at the link exe of a process that ends meanwhile leaves it out", async () => {
+  test("C84, parity P30: ESRCH at the link exe of a process that ends meanwhile leaves it out", async () => {
     const files = new FakeProc({ ...process(900), ...process(901), "900/exe": systemError("ESRCH") });
     files.before = (path) => {
       if (path === "900/exe") files.entries.delete("900/stat");
@@ -91,7 +91,7 @@ describe("processes", () => {
     expect((await open(files, [900, 901]).processes()).processes.map(({ pid }) => pid)).toEqual([901]);
   });
 
-  test("C84: what our rights do not reach is null, and the process stays", async () => {
+  test("C84, parity P30: what our rights do not reach is null, and the process stays", async () => {
     const denied = Object.fromEntries(["io", "exe", "cwd", "fd"].map((name) => [`900/${name}`, systemError("EACCES")]));
     const [found] = (await open(new FakeProc({ ...process(900), ...denied }), [900]).processes()).processes;
     expect(found).toMatchObject({

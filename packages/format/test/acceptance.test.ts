@@ -1,0 +1,66 @@
+import { csv, type Document, graphite, jsonLines, type Row } from "@trawler/format";
+import { expect, test } from "vitest";
+
+const lines = (text: string): readonly string[] => text.trimEnd().split("\n");
+const all = (type: string, key: string, ...names: readonly string[]): Row => ({
+  type,
+  key,
+  value: Object.fromEntries(names.map((name) => [name, 12345])),
+});
+const document: Document = {
+  namespace: "namespace777",
+  timestamp: "2017-02-07T13:20:15-0500",
+  metadata: { namespace: "namespace777" },
+  rows: [
+    all("memory", "memory", "memory_used"),
+    all("memory", "memory_0", "test3"),
+    all("load", "load", "shortterm"),
+    all("cpu", "cpu", "cpu_user"),
+    all("cpu", "cpu_0", "cpu_user"),
+    all("interface", "eth0", "if_tx"),
+    all("interface", "eth0", "if_rx"),
+    all("bla", "bla/bla", "ble/ble"),
+  ],
+};
+
+test("parity F1: a frame of one feature is two lines of csv: metadata, then the feature", () => {
+  const found = lines(csv({ ...document, rows: [all("os", "linux", "uptime")] }));
+  expect(found).toHaveLength(2);
+  expect(found.map((line) => line.split("\t")[0])).toEqual(["metadata", "os"]);
+});
+
+test("parity F2: eight features are nine lines of csv", () => {
+  expect(lines(csv(document))).toHaveLength(9);
+});
+
+test("parity F3: eight features of one number each are eight lines for Graphite", () => {
+  const found = lines(graphite(document));
+  expect(found).toHaveLength(8);
+  expect(found.some((line) => line.includes("memory-0.test3 12345"))).toBe(true);
+});
+
+test("parity E12: a line for Graphite is path, value and seconds", () => {
+  const [line = ""] = lines(graphite({ ...document, rows: [all("group", "group", "cpu")] }));
+  expect(line).toBe("namespace777.group.cpu 12345.000000 1486491615");
+});
+
+test("parity B3: an interface, a processor, memory and a package each have their path", () => {
+  const rows = [
+    all("interface", "interface-lo", "if_octets_tx"),
+    all("cpu", "cpu-0", "cpu_idle"),
+    all("memory", "memory", "memory_used"),
+    all("package", "apt", "pkgsize"),
+  ];
+  expect(lines(graphite({ ...document, rows })).map((line) => line.split(" ")[0])).toEqual([
+    "namespace777.interface-lo.if_octets.tx",
+    "namespace777.cpu-0.cpu-idle",
+    "namespace777.memory.memory-used",
+    "namespace777.apt.pkgsize",
+  ]);
+});
+
+test("parity K3: a container's name is a part of the path, whatever it holds", () => {
+  const [line = ""] = lines(graphite({ ...document, namespace: "10.0.0.1/web", rows: [all("load", "load", "one")] }));
+  expect(line.split(" ")[0]).toBe("10_0_0_1.web.load.load.one");
+  expect(lines(jsonLines({ ...document, namespace: "10.0.0.1/web" }))[1]).toContain('"namespace":"10.0.0.1/web"');
+});
