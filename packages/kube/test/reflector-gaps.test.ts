@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { type FakeStream, fakeStatus } from "@trawler/testkit";
 import { describe, expect, test } from "vitest";
 import type { TakenList } from "../src/reflector/types.ts";
@@ -183,6 +185,30 @@ describe("gaps", () => {
     expect(objects).toBe(1);
     expect(lists).toBeGreaterThanOrEqual(10);
     expect(harness.told).toEqual(["+a", "synced"]);
+  });
+
+  test("C13: round after round of lists keeps no more than one of them", async () => {
+    setFlagsFromString("--expose-gc");
+    const collectGarbage: () => void = runInNewContext("gc");
+    const note = "x".repeat(2000);
+    let rounds = 0;
+    const heaps: number[] = [];
+    await using harness = await reflect((api) => {
+      for (let index = 0; index < 1000; index += 1) api.put(PODS, pod(`p${index}`, `p${index}`, note));
+      api.fault = ({ verb }) => {
+        if (verb !== "watch") return undefined;
+        rounds += 1;
+        collectGarbage();
+        heaps.push(process.memoryUsage().heapUsed);
+        return { status: 410 };
+      };
+    });
+    await until(() => rounds >= 12);
+    expect(harness.reflector.snapshot().objects).toBe(1000);
+    // 2 MB a list: ten kept ones would be 20.
+    const [early = 0, late = 0] = [heaps[1], heaps.at(-1)];
+    expect(late - early).toBeLessThan(8e6);
+    expect(harness.told.filter((word) => word !== "synced")).toHaveLength(1000);
   });
 
   test("B13, F1, F15, C13: the pauses double up to a cap, and the first three stay below five seconds together", async () => {
