@@ -1,21 +1,36 @@
 import { createInterface } from "node:readline";
 import { errorMessage, FRAME_SCHEMA, type Frame, TrawlerError } from "@trawler/plugin-api";
 
-/** Frames of JSON lines, one at a time. Throws TRAWLER_CONFIG_INVALID with the name and line of what is none. */
+/**
+ * Frames of JSON lines, one at a time. Throws TRAWLER_CONFIG_INVALID with the name and line of what is none, or the name of
+ * what cannot be read.
+ */
 export async function* readFrames(input: NodeJS.ReadableStream, name: string): AsyncGenerator<Frame, void> {
   let number = 0;
   try {
     for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
       number += 1;
       if (line.trim() === "") continue;
-      const frame: unknown = JSON.parse(line);
-      if (!isFrame(frame)) throw new Error(`no frame of ${FRAME_SCHEMA}: files of \`trawl once\` hold one a line`);
-      yield frame;
+      yield parseFrame(line);
     }
   } catch (cause) {
-    const where = number === 0 ? name : `${name}:${number}`;
-    throw new TrawlerError("TRAWLER_CONFIG_INVALID", `${where}: ${errorMessage(cause)}`, { cause });
+    const what = errorMessage(cause);
+    const message =
+      number === 0 ? `${name}: ${what}; name a file of frames that can be read` : `${name}:${number}: ${what}`;
+    throw new TrawlerError("TRAWLER_CONFIG_INVALID", message, { cause });
   }
+}
+
+function parseFrame(line: string): Frame {
+  const expected = `no frame of ${FRAME_SCHEMA}: files of \`trawl once\` hold one a line`;
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (cause) {
+    throw new Error(`${expected} (${errorMessage(cause)})`, { cause });
+  }
+  if (!isFrame(value)) throw new Error(expected);
+  return value;
 }
 
 function isFrame(value: unknown): value is Frame {

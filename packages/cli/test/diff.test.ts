@@ -63,10 +63,18 @@ test("is JSON where it is asked for, and tells by its exit code", async () => {
   expect(await runMain(["diff", before, before, "--exit-code"])).toMatchObject({ code: 0, stderr: "no difference\n" });
 });
 
-test("what is no frame is named with its line", async () => {
+test("what is no frame is named with its line, and a file that cannot be read with what to do", async () => {
   const wrong = file("wrong", [frame("a", []), { schema: "other" }]);
   const { code, stderr } = await runMain(["diff", before, wrong]);
   expect(code).toBe(2);
   expect(stderr).toContain(`${wrong}:2: no frame`);
-  expect((await runMain(["diff", before, join(folder, "none")])).stderr).toContain("ENOENT");
+  const none = join(folder, "none");
+  expect((await runMain(["diff", before, none])).stderr).toMatch(
+    /none: ENOENT.*; name a file of frames that can be read/,
+  );
+  writeFileSync(join(folder, "text"), "garbage\n");
+  const { stderr: text } = await runMain(["diff", before, join(folder, "text")]);
+  expect(text).toMatch(
+    /text:1: no frame of trawler.frame\/1: files of `trawl once` hold one a line \(.*not valid JSON\)/,
+  );
 });
