@@ -6,6 +6,7 @@ export const debianPackages = [
   "containernetworking-plugins",
   "iptables",
   "iproute2",
+  "procps",
   "conntrack",
   "ethtool",
   "socat",
