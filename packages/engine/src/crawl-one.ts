@@ -40,7 +40,7 @@ export interface CrawlCall {
 }
 
 /** What a context holds besides what this file gives it. */
-export type CallFacts = Omit<CrawlContext, "signal" | "problem">;
+type CallFacts = Omit<CrawlContext, "signal" | "problem">;
 
 /**
  * Asks one crawler about one target. Whatever the plugin does, the answer is what it had yielded until then and a
