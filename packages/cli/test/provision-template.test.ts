@@ -47,7 +47,7 @@ test("plan -o json holds what is to be sent", async () => {
   });
 });
 
-test("all faults come at once, with lines, and exit 3", async () => {
+test("P1, P30: all faults come at once, with lines, and exit 3", async () => {
   const path = file(
     "bad.yaml",
     `apiVersion: template.openshift.io/v1

@@ -105,7 +105,7 @@ async function deliver(store: ServiceStore, notifiers: readonly Notifier[], atte
   await running;
 }
 
-test("a notification says what came of it: states and ids, no body, no evidence; the same end has the same id", () => {
+test("P30: a notification says what came of it: states and ids, no body, no evidence; the same end has the same id", () => {
   const notification = notificationOf(report);
   expect(notification).toMatchObject({ state: "PARTIAL", instance: report.instance, headline: report.headline });
   expect(notification.objects).toMatchObject([{ name: "a", uid: "u", status: "created" }]);

@@ -79,7 +79,7 @@ test("P19: the same instance or key again, also at the same time, makes no secon
   expect(serving.cluster.made).toEqual(["shop/a", "shop/k"]);
 });
 
-test("what is wrong is told all at once, with line and column, and nothing is created", async () => {
+test("P1: what is wrong is told all at once, with line and column, and nothing is created", async () => {
   const source = `kind: Template\napiVersion: v1\nparameters:\n- name: A\n  required: true\n- name: B\n  required: true\nobjects: []\n`;
   const faulty = await serving.request("POST", "/v1/instances", { template: { source }, values: { AA: "1" } });
   expect(faulty.status).toBe(422);

@@ -43,7 +43,7 @@ onNode("provisioning as a task", "e2e-provision-serve", (namespace) => {
       60_000,
     );
 
-  test("detach prints the id at once; logs follow it to its end, which webhook and topic are told of once, signed", async () => {
+  test("P30: detach prints the id at once; logs follow it to its end, which webhook and topic are told of once, signed", async () => {
     await using receiver = await WebhookReceiver.open();
     const topic = `provision-${Date.now()}`;
     await makeTopic(topic);
@@ -85,7 +85,7 @@ onNode("provisioning as a task", "e2e-provision-serve", (namespace) => {
     expect(list.stdout).toMatch(new RegExp(`${instance} +SUCCEEDED +e2e +${namespace} +2 `));
   });
 
-  test("kill -9 in the middle, and between the end and its notification: done once, told with one id", async () => {
+  test("P30: kill -9 in the middle, and between the end and its notification: done once, told with one id", async () => {
     await using receiver = await WebhookReceiver.open();
     receiver.status = null;
     const held = holdAnswers(({ creates, name }) => creates && name === "b");
