@@ -190,7 +190,7 @@ const CASES: readonly (readonly [name: string, text: string, ...expected: string
   [
     "a duration that is too short",
     "pipelines: { default: { every: 250ms } }",
-    'trawl.yaml:1:32: pipelines.default.every: found the text "250ms", expected a duration from 1s to 24h, such as 250ms, 10s or 5m; write for example every: 10s',
+    'trawl.yaml:1:32: pipelines.default.every: found the text "250ms", expected a duration from 1s to 24h, such as 10s or 5m; write for example every: 10s',
   ],
   [
     "two environments",

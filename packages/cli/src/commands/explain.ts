@@ -19,7 +19,7 @@ export async function explainKey(key: string, options: CommonOptions, world: Wor
     const near = nearest(last, [...new Set([...known, ...explainSetting(schema, "http").flatMap(({ keys }) => keys)])]);
     throw new TrawlerError(
       "TRAWLER_CONFIG_INVALID",
-      `there is no setting ${key}${near === null ? "" : `; did you mean ${near}?`}`,
+      `there is no setting ${key}${near === null ? "; `trawl schema` lists all" : `; did you mean ${near}?`}`,
     );
   }
   const paint = world.stdout.colours ? COLOURS : PLAIN;

@@ -65,7 +65,9 @@ export async function once(options: OnceOptions, world: World): Promise<number> 
   if (frames > 0) return 0;
   log.error(
     { code: "TRAWLER_UNSUPPORTED" },
-    pod === undefined ? "nothing could be crawled" : `nothing could be crawled: no ${pod} is here`,
+    pod === undefined
+      ? "nothing could be crawled"
+      : `nothing could be crawled: no ${pod} is here; name it as namespace/name, or by its id`,
   );
   return 1;
 }
