@@ -58,6 +58,22 @@ describe("C151: a crawler costs its own feature only", () => {
     expect(member.problems).toEqual([{ crawler: "probe", code: "failed", message: "crawler probe: no dpkg" }]);
   });
 
+  test("parity W4: that fails for one of three containers costs the other two nothing", async () => {
+    const picky = crawlerOf(
+      async function* ({ meta }) {
+        if (meta.container?.id === "errorid") throw new TypeError("no system");
+        yield fact(1, "picky");
+      },
+      { name: "picky", needs: ["meta"] },
+    );
+    const ids = ["aaa", "errorid", "ccc"];
+    const workload = fakeWorkload({ containers: ids.map((id) => fakeContainer({ id })) });
+    const { result } = await crawl([good, picky, { ...good, id: "again" }], { workload });
+    const found = ids.map((id) => collect(result.outcomes, id));
+    expect(found.map(({ features }) => features.length)).toEqual([3, 2, 3]);
+    expect(found.map(({ problems }) => problems.map(({ code }) => code))).toEqual([[], ["failed"], []]);
+  });
+
   test("parity N3: that never returns", async () => {
     const bad = crawlerOf(
       async function* () {
