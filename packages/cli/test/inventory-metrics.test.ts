@@ -1,6 +1,6 @@
 import type { CollectorStatus } from "@trawler/inventory";
 import { expect, test } from "vitest";
-import { createInventoryMetrics } from "../src/commands/inventory-metrics.ts";
+import { createInventoryMetrics } from "../src/commands/inventory/metrics.ts";
 
 const status: CollectorStatus = {
   kinds: [

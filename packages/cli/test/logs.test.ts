@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Environment, Workload, WorkloadEvent } from "@trawler/plugin-api";
 import { fakeWorkload } from "@trawler/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { followWorkloads } from "../src/commands/logs-workloads.ts";
+import { followWorkloads } from "../src/commands/logs/workloads.ts";
 import { runMain } from "./in-process.ts";
 
 let folder = "";

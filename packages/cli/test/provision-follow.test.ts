@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ServiceClient } from "../src/commands/provision-client.ts";
+import { ServiceClient } from "../src/commands/provision/client.ts";
 import { runMain } from "./in-process.ts";
 
 const HELLO = fileURLToPath(new URL("../../../examples/templates/hello.yaml", import.meta.url));

@@ -1,6 +1,6 @@
 import { DEFAULT_SETTINGS, type Item, type Report } from "@trawler/provision";
 import { expect, test } from "vitest";
-import { formatReport } from "../src/commands/provision-report.ts";
+import { formatReport } from "../src/commands/provision/report.ts";
 
 const item = (index: number, name: string, change: Partial<Item>): Item => ({
   index,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { serveSettings } from "../src/commands/provision-serve-settings.ts";
+import { serveSettings } from "../src/commands/provision/serve/settings.ts";
 import { processWorld } from "../src/world.ts";
 import { runMain } from "./in-process.ts";
 import { startTrawl } from "./spawn.ts";

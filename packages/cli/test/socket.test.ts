@@ -4,7 +4,7 @@ import { connect, type NetConnectOpts } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { serveCollector } from "../src/commands/inventory-socket.ts";
+import { serveCollector } from "../src/commands/inventory/socket.ts";
 import { boundedServer, listen } from "../src/http.ts";
 import { dataListener, FrameReaders } from "../src/socket.ts";
 
