@@ -2,9 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { InventoryRecord } from "@trawler/inventory";
+import type { InventoryQuery, InventoryRecord } from "@trawler/inventory";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ago, clean, formatCsv, formatGaps, formatSkew, formatTable } from "../src/commands/inventory/format.ts";
+import { unknownOf } from "../src/commands/inventory/known.ts";
 import { queryOf } from "../src/commands/inventory/query.ts";
 import { main } from "../src/main.ts";
 import { PLAIN } from "../src/plan.ts";
@@ -51,7 +52,7 @@ function record(over: Partial<InventoryRecord> = {}): InventoryRecord {
   };
 }
 
-const answer = (...records: InventoryRecord[]) => ({ records, complete: true, gaps: [], next: null });
+const answer = (...records: InventoryRecord[]) => ({ records, complete: true, gaps: [], next: null, unknown: null });
 
 describe("B43: the clock's skew", () => {
   test.each([
@@ -81,6 +82,26 @@ describe("answers", () => {
     expect(text).toContain("complete: no, it meets 1 gap");
   });
 
+  test("B25: what is not known yet is said, whether there were gaps or not", () => {
+    const unknown = { kind: "Pod", from: NOW - 120_000, reason: "connection refused" };
+    const text = formatTable({ ...answer(record()), complete: false, unknown }, NOW, PLAIN);
+    expect(text).toContain("complete: no, what came in the last 2m0s is not known: connection refused\n");
+    expect(formatGaps([], [unknown], NOW, PLAIN)).toBe(
+      "No gaps that are over.\nPod: what came in the last 2m0s is not known: connection refused\n",
+    );
+    expect(formatGaps([], [], NOW, PLAIN)).toMatch(/^No gaps: everything/);
+  });
+
+  test.each([
+    ["what exists now", {}, true],
+    ["a time before", { between: [0, NOW - 121_000] }, false],
+    ["a time that reaches into it", { between: [0, NOW - 119_000] }, true],
+    ["another kind", { kind: "Node" }, false],
+  ] as [string, Partial<InventoryQuery>, boolean][])("B25: of %s", (_, query, met) => {
+    const unknown = { kind: "Pod", from: NOW - 120_000, reason: "away" };
+    expect(unknownOf({ kind: "Pod", ...query }, [unknown], NOW)).toEqual(met ? unknown : null);
+  });
+
   test("B23, B24: gaps are shown with what was found for each", () => {
     const gap = {
       stream: "pods",
@@ -96,7 +117,7 @@ describe("answers", () => {
       { ...gap, id: 2, note: "forgotten; searched: unseen pods in Events: 1" },
       { ...gap, id: 3, note: "forgotten" },
     ];
-    const text = formatGaps(gaps, PLAIN);
+    const text = formatGaps(gaps, [], NOW, PLAIN);
     expect(text).toMatch(/1 +pods +expired +\S+ +\S+ +5s +7 → 9\n/);
     expect(text.endsWith("1, 3: forgotten\n2: forgotten; searched: unseen pods in Events: 1\n")).toBe(true);
   });

@@ -1,6 +1,7 @@
 import type { Gap, InventoryRecord, QueryAnswer } from "@trawler/inventory";
 import type { ClockSkew } from "@trawler/kube";
 import type { Paint } from "../../plan.ts";
+import type { Unknown } from "./known.ts";
 
 /** Columns of a table or of CSV. */
 interface Column {
@@ -48,14 +49,19 @@ const CSV: readonly Column[] = [
   { title: "gaps", text: ({ gaps }) => gaps.join(" ") },
 ];
 
-export function formatTable(answer: QueryAnswer, now: number, { strong, faint }: Paint): string {
+export function formatTable(
+  answer: QueryAnswer & { readonly unknown: Unknown | null },
+  now: number,
+  { strong, faint }: Paint,
+): string {
   const rows = answer.records.map((record) => TABLE.map(({ text }) => clean(text(record, now))));
-  const { records, gaps, complete, next } = answer;
+  const { records, gaps, complete, next, unknown } = answer;
   const foot = [
     `${records.length} record${records.length === 1 ? "" : "s"}${next === null ? "" : `, and more: --after ${next}`}`,
-    ...(complete
+    ...(complete || gaps.length === 0
       ? []
       : [`complete: no, it meets ${gaps.length} gap${gaps.length === 1 ? "" : "s"}: trawl inventory gaps`]),
+    ...(unknown === null ? [] : [`complete: no, ${sinceOf(unknown, now)}`]),
   ];
   const titles = TABLE.map(({ title }) => title);
   return `${records.length === 0 ? "" : grid(titles, rows, strong)}${foot.map(faint).join("\n")}\n`;
@@ -66,8 +72,16 @@ export function formatCsv({ records }: QueryAnswer, now: number): string {
   return [CSV.map(({ title }) => title).join(","), ...lines, ""].join("\r\n");
 }
 
-export function formatGaps(gaps: readonly Gap[], { strong, faint }: Paint): string {
-  if (gaps.length === 0) return "No gaps: everything that the server put on the wire was received.\n";
+export function formatGaps(
+  gaps: readonly Gap[],
+  unknown: readonly Unknown[],
+  now: number,
+  { strong, faint }: Paint,
+): string {
+  const open = unknown.map((one) => faint(`${one.kind}: ${sinceOf(one, now)}`));
+  if (gaps.length === 0 && open.length === 0)
+    return "No gaps: everything that the server put on the wire was received.\n";
+  if (gaps.length === 0) return `No gaps that are over.\n${open.join("\n")}\n`;
   const rows = gaps.map((gap) => [
     String(gap.id),
     gap.stream,
@@ -79,7 +93,13 @@ export function formatGaps(gaps: readonly Gap[], { strong, faint }: Paint): stri
   ]);
   const notes = Map.groupBy(gaps, ({ note }) => note);
   const foot = [...notes].map(([note, told]) => faint(`${told.map(({ id }) => id).join(", ")}: ${clean(note)}`));
-  return `${grid(["ID", "STREAM", "REASON", "FROM", "TO", "LENGTH", "VERSIONS"], rows, strong)}${foot.join("\n")}\n`;
+  return `${grid(["ID", "STREAM", "REASON", "FROM", "TO", "LENGTH", "VERSIONS"], rows, strong)}${[...foot, ...open].join("\n")}\n`;
+}
+
+/** `what came in the last 2m0s is not known: no collector runs here`. */
+function sinceOf({ from, reason }: Unknown, now: number): string {
+  const what = from === null ? "nothing is known yet" : `what came in the last ${ago(now - from)} is not known`;
+  return `${what}: ${clean(reason)}`;
 }
 
 /** `clock: 2.3 s behind the API server's (± 0.2 s)`. */

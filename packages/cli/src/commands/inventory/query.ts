@@ -8,6 +8,7 @@ import { COLOURS, type Paint, PLAIN } from "../../plan.ts";
 import type { World } from "../../world.ts";
 import type { CommonOptions } from "../common.ts";
 import { ago, clean, formatCsv, formatGaps, formatSkew, formatTable, grid } from "./format.ts";
+import { unknownNow, unknownOf } from "./known.ts";
 import { type InventorySettings, inventorySettings } from "./settings.ts";
 import { askCollector } from "./socket.ts";
 
@@ -28,10 +29,12 @@ export interface QueryOptions extends CommonOptions {
 /** `trawl inventory query`. 0, also where nothing is found. */
 export async function inventoryQuery(options: QueryOptions, world: World): Promise<number> {
   const query = queryOf(options, world.clock.now());
-  const { reader } = await openInventory(options, world);
+  const { reader, settings } = await openInventory(options, world);
   await using store = reader;
-  const answer = await store.query(query);
+  const found = await store.query(query);
   const now = world.clock.now();
+  const unknown = unknownOf(query, await unknownNow(store, settings, now), now);
+  const answer = { ...found, complete: found.complete && unknown === null, unknown };
   const text =
     options.output === "json"
       ? `${JSON.stringify(answer, null, 2)}\n`
@@ -93,12 +96,16 @@ export async function inventoryGaps(
   options: CommonOptions & { readonly output: "table" | "json" },
   world: World,
 ): Promise<number> {
-  const { reader } = await openInventory(options, world);
+  const { reader, settings } = await openInventory(options, world);
   await using store = reader;
   const gaps = await store.gaps();
-  await world.stdout.write(
-    options.output === "json" ? `${JSON.stringify(gaps, null, 2)}\n` : formatGaps(gaps, paint(world)),
-  );
+  if (options.output === "json") {
+    await world.stdout.write(`${JSON.stringify(gaps, null, 2)}\n`);
+    return 0;
+  }
+  const now = world.clock.now();
+  const unknown = await unknownNow(store, settings, now);
+  await world.stdout.write(formatGaps(gaps, unknown, now, paint(world)));
   return 0;
 }
 
