@@ -38,16 +38,19 @@ export function nameBy(template: string | undefined): NameOf {
   };
 }
 
-/** `<namespace>/<pod>`, `<host>/<container>`, or the host's name. */
+/** `<namespace>/<pod>`, `<host>/<container>`, or the host's name; of a container without a name its short id. */
 export function namespaceOf({ kind, resource }: Named): string {
   const names =
     kind === "pod"
       ? [resource["k8s.namespace.name"], resource["k8s.pod.name"]]
       : kind === "container"
-        ? [resource["host.name"], resource["container.name"] ?? resource["container.id"]]
+        ? [resource["host.name"], resource["container.name"] || shortId(resource["container.id"])]
         : [resource["host.name"]];
   return names.filter((name) => typeof name === "string" && name !== "").join("/") || "unknown";
 }
+
+/** As runtimes show ids. */
+const shortId = (id: unknown): string => (typeof id === "string" ? id.slice(0, 12) : "");
 
 /** Empty where the frame does not have it. A slash in it is no level of the name. */
 function textOf(placeholder: string, frame: Named): string {

@@ -1,4 +1,6 @@
-import { csv, type Document, graphite, jsonLines, type Row } from "@trawler/format";
+import { readFileSync } from "node:fs";
+import { csv, type Document, documentOf, graphite, jsonLines, parseFrame, type Row } from "@trawler/format";
+import type { Frame } from "@trawler/plugin-api";
 import { expect, test } from "vitest";
 
 const lines = (text: string): readonly string[] => text.trimEnd().split("\n");
@@ -63,4 +65,26 @@ test("parity K3: a container's name is a part of the path, whatever it holds", (
   const [line = ""] = lines(graphite({ ...document, namespace: "10.0.0.1/web", rows: [all("load", "load", "one")] }));
   expect(line.split(" ")[0]).toBe("10_0_0_1.web.load.load.one");
   expect(lines(jsonLines({ ...document, namespace: "10.0.0.1/web" }))[1]).toContain('"namespace":"10.0.0.1/web"');
+});
+
+/** A container's frame, made of a real pod's. */
+const containerFrame = (resource: Frame["resource"], labels: Frame["labels"]): Frame => ({
+  ...parseFrame(new Uint8Array(readFileSync(new URL("../testdata/pod-frame.json", import.meta.url)))),
+  kind: "container",
+  resource: { "host.name": "node-a", ...resource },
+  labels,
+  containers: [],
+});
+
+test.each([[{}], [{ foo: "bar" }], [{ "io.kubernetes.pod.name": "" }]])(
+  "parity K2: a container whose labels name no pod (%j) is named by its host and itself",
+  (labels) => {
+    const frame = containerFrame({ "container.name": "web", "container.id": "0123456789abcdef" }, labels);
+    expect(documentOf(frame).namespace).toBe("node-a/web");
+  },
+);
+
+test("parity K3: a container without a name is named by the first twelve characters of its id", () => {
+  const frame = containerFrame({ "container.name": "", "container.id": "0123456789abcdef" }, {});
+  expect(documentOf(frame).namespace).toBe("node-a/0123456789ab");
 });

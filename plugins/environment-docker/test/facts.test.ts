@@ -78,7 +78,7 @@ describe("C61: null where a map is expected", () => {
     expect(pickName([null, ""])).toBeNull();
   });
 
-  test("parity K2: labels are a map without a prototype, whatever their names are", () => {
+  test("labels are a map without a prototype, whatever their names are", () => {
     const labels = stringMap(JSON.parse('{"__proto__":"x","constructor":"y","n":1}'));
     expect(Object.getPrototypeOf(labels)).toBeNull();
     expect(Object.keys(labels).sort()).toEqual(["__proto__", "constructor"]);
