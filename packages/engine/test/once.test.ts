@@ -17,7 +17,7 @@ async function settle<T>(work: Promise<T>): Promise<T | unknown> {
   return settled;
 }
 
-test("parity B6: once takes what runs and was not opted out, in workloads that the mode accepts", async () => {
+test("once takes what runs and was not opted out, in workloads that the mode accepts", async () => {
   const { environment, emitter, options } = pipelineOf();
   const workloads: readonly Workload[] = [
     fakeWorkload({ id: "runs" }),
@@ -30,6 +30,24 @@ test("parity B6: once takes what runs and was not opted out, in workloads that t
   environment.push({ type: "removed", workload: fakeWorkload({ id: "gone" }) }, { type: "synced" });
   expect(await settle(new Pipeline(options).once(never))).toEqual({ frames: 1, problems: 0, lost: 0 });
   expect(emitter.envelopes.map(({ key }) => key)).toEqual(["runs"]);
+});
+
+test("parity B6: of eight containers, two at a time, each has exactly one frame", async () => {
+  let [now, most] = [0, 0];
+  const slow = crawlerOf(async function* () {
+    most = Math.max(most, ++now);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    now--;
+    yield fact(1);
+  });
+  const { environment, emitter, options } = pipelineOf({ crawlers: [slow], concurrency: 2 });
+  const ids = Array.from({ length: 8 }, (_, at) => `container-${at}`);
+  environment.push(...ids.map((id) => ({ type: "added", workload: fakeWorkload({ id }) }) as const), {
+    type: "synced",
+  });
+  expect(await settle(new Pipeline(options).once(never))).toEqual({ frames: 8, problems: 0, lost: 0 });
+  expect(emitter.envelopes.map(({ key }) => key).toSorted()).toEqual(ids);
+  expect(most).toBe(2);
 });
 
 test("once waits a moment for metadata, and no longer", async () => {

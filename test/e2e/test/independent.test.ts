@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Feature, Frame } from "@trawler/plugin-api";
+import { redisImage } from "@trawler/testbed";
 import { beforeAll, expect, test } from "vitest";
 import { crawlOnce } from "../src/agent.ts";
 import { container } from "../src/frames.ts";
@@ -17,6 +18,8 @@ const CLIENT = [
   `sleep 7654323 | nc 127.0.0.1 ${PORT} &`,
   "trap 'exit 0' TERM INT; while true; do sleep 3600 & wait $!; done",
 ].join("\n");
+
+const DATAGRAM = 'IO::Socket::INET->new(LocalAddr => "127.0.0.1:8899", Proto => "udp") or die; sleep 7654324';
 
 interface Process {
   readonly pid: number;
@@ -70,7 +73,15 @@ onNode("a pod as independent tools see it", "e2e-independent", (namespace) => {
   let server: readonly Listed[];
 
   beforeAll(async () => {
-    const containers = [redis("--port", String(PORT)), { name: "client", script: CLIENT }];
+    const containers = [
+      redis("--port", String(PORT)),
+      { name: "client", script: CLIENT },
+      {
+        name: "datagram",
+        image: redisImage,
+        command: ["/usr/bin/perl", "-MIO::Socket::INET", "-e", `my $socket = ${DATAGRAM}`],
+      },
+    ];
     await apply(pod(namespace, "app", { containers }));
     await podReady(namespace, "app");
     await waitFor("its connection", async () => {
@@ -78,7 +89,9 @@ onNode("a pod as independent tools see it", "e2e-independent", (namespace) => {
         namespaceOf("sleep 7654321"),
         namespaceOf(`/usr/bin/redis-server *:${PORT}`),
       ]);
-      return client.length > 0 && server.length > 0 && (await sockets()).some((line) => line.includes("ESTAB"));
+      if (client.length === 0 || server.length === 0) return false;
+      const seen = await sockets();
+      return ["ESTAB", ":8899"].every((text) => seen.some((line) => line.includes(text)));
     });
     const done = await crawlOnce({ pod: `${namespace}/app`, crawlers: { process: {}, connection: {} } });
     expect(done.code, done.log).toBe(0);
@@ -113,8 +126,8 @@ onNode("a pod as independent tools see it", "e2e-independent", (namespace) => {
     );
     const theirs = (await sockets()).map(lineOfSs);
     expect(ours.toSorted()).toEqual(theirs.toSorted());
-    // Both families of the server, that of nc, and both ends of the connection.
-    expect(theirs).toHaveLength(5);
+    // Both families of the server, that of nc, the datagram socket, and both ends of the connection.
+    expect(theirs).toHaveLength(6);
   });
 });
 
@@ -128,7 +141,8 @@ function lineOf(socket: Socket): string {
   const local = at(socket["network.local.address"], socket["network.local.port"]);
   const peer = socket["network.peer.address"];
   const far = peer === null ? "-" : at(peer, socket["network.peer.port"]);
-  return `${socket["network.transport"]} ${socket["network.connection.state"]} ${local} ${far} ${socket.pid}`;
+  const transport = socket["network.transport"];
+  return `${transport} ${transport === "udp" ? "" : socket["network.connection.state"]} ${local} ${far} ${socket.pid}`;
 }
 
 function lineOfSs(line: string): string {
@@ -137,5 +151,6 @@ function lineOfSs(line: string): string {
   const plain = (text: string): string => text.replace(/[[\]]/g, "").replace(/^\*:/, ":::");
   const far = peer.endsWith(":*") ? "-" : plain(peer);
   const pid = /pid=(\d+)/.exec(users)?.[1] ?? "null";
-  return `${transport} ${STATES[state] ?? state} ${plain(local)} ${far} ${pid}`;
+  // A datagram socket has no state of its own.
+  return `${transport} ${transport === "udp" ? "" : (STATES[state] ?? state)} ${plain(local)} ${far} ${pid}`;
 }
