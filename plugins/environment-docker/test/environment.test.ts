@@ -155,6 +155,13 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     expect(asked).toHaveLength(3);
   });
 
+  test("C63, C64: the engine's statistics are never asked, so that what it leaves out of them leaves nothing out here", async () => {
+    const fake = await engine(container(A, "one"));
+    await new Watch(fake.socket).synced();
+    expect(fake.requests.length).toBeGreaterThan(0);
+    expect(fake.requests.filter((path) => path.includes("/stats"))).toEqual([]);
+  });
+
   test("parity P23: a container of a network without docker0 does not use it", async () => {
     const fake = await engine(container(A, "web", { NetworkSettings: { Networks: { shop: { NetworkID: "n1" } } } }));
     fake.bridges.set("n1", "br-shop");
