@@ -1,5 +1,6 @@
 export { boundAnswer, type ConnectionOptions, speak } from "./connection.ts";
 export { milliseconds } from "./duration.ts";
+export { type Encrypted, encrypt, type TlsOptions } from "./encrypt.ts";
 export {
   type Endpoint,
   type Endpoints,

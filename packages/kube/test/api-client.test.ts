@@ -5,13 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { errorCode, errorMessage } from "@trawler/plugin-api";
-import { type FakeApiOptions, fakeApi } from "@trawler/testkit";
+import { type FakeApiOptions, fakeApi, selfSigned } from "@trawler/testkit";
 import { afterAll, describe, expect, test } from "vitest";
 import { createApiClient } from "../src/api/client.ts";
 import { kubeconfigTarget } from "../src/api/kubeconfig.ts";
 import { proxyFor } from "../src/api/proxy.ts";
 import { inClusterTarget, tokenTarget } from "../src/api/target.ts";
-import { selfSigned } from "./certificate.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "trawler-api-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,5 +1,6 @@
 export * from "./answers.ts";
 export type { Case } from "./case.ts";
+export { selfSigned } from "./certificate.ts";
 export { type CrawlAlone, type CrawlAloneOptions, crawlAlone } from "./crawl-alone.ts";
 export * from "./crawler-contract.ts";
 export * from "./emitter-contract.ts";

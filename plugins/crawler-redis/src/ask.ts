@@ -1,4 +1,4 @@
-import type { Endpoint } from "@trawler/application";
+import { type Endpoint, encrypt, type TlsOptions } from "@trawler/application";
 import { errorCode, errorMessage, type NetworkAccess, type NetworkSocket } from "@trawler/plugin-api";
 import { ReplyGuard } from "./guard.ts";
 import { type Reply, replyOfError } from "./reply.ts";
@@ -13,6 +13,8 @@ export interface Question {
   readonly credentials: Credentials;
   /** Sections beyond the default ones. */
   readonly sections: readonly string[];
+  /** Speak TLS. */
+  readonly tls?: TlsOptions;
   /** Milliseconds for everything, connecting included. */
   readonly timeout: number;
   readonly signal: AbortSignal;
@@ -41,7 +43,10 @@ export async function ask(net: Pick<NetworkAccess, "connect">, question: Questio
     deadline.signal.addEventListener("abort", close, { once: true });
     if (deadline.signal.aborted) close();
     try {
-      return await converse(socket, question, deadline.signal);
+      if (question.tls === undefined) return await converse(socket, question, deadline.signal);
+      const encrypted = await encrypt(socket, question.tls, deadline.signal);
+      if ("refusal" in encrypted) return { state: encrypted.refusal, reason: encrypted.reason };
+      return await converse(encrypted.socket, question, deadline.signal);
     } finally {
       socket.destroy();
       await closed;

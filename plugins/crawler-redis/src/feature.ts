@@ -24,6 +24,8 @@ const outcome = z.strictObject({
       "busy",
       "down",
       "tls_required",
+      "not_tls",
+      "cert_invalid",
       "not_redis",
       "invalid",
     ])

@@ -21,8 +21,12 @@ const PROBLEMS: ReadonlyMap<FailureState, "denied" | "unavailable"> = new Map([
   ["auth_required", "denied"],
   ["auth_failed", "denied"],
   ["denied", "denied"],
+  ["cert_invalid", "denied"],
+  ["not_tls", "unavailable"],
   ["down", "unavailable"],
 ]);
+
+const pem = (description: string) => z.string().min(1).optional().describe(description);
 
 export default defineCrawler({
   name: "redis",
@@ -36,6 +40,21 @@ export default defineCrawler({
       .optional()
       .describe("Sent to each matched server that asks for one; best given as ${file:…}.")
       .meta({ "x-secret": true, writeOnly: true }),
+    tls: z
+      .strictObject({
+        ca: pem("Certificates that may have signed the server's; absent: the system's."),
+        serverName: z
+          .string()
+          .min(1)
+          .optional()
+          .describe(
+            "Name that its certificate must carry; absent: a server is asked by its address, no name is checked.",
+          ),
+        certificate: pem("Our certificate, for servers that ask for one."),
+        key: pem("Its key.").meta({ "x-secret": true, writeOnly: true }),
+      })
+      .optional()
+      .describe("Speak TLS. Texts are PEM, best given as ${file:…}."),
     timeout: z
       .string()
       .regex(/^\d{1,6}(ms|s)$/)
@@ -55,6 +74,7 @@ export default defineCrawler({
       credentials: { username: config.username, password: config.password },
       sections: config.commands ? ["everything"] : [],
       timeout: milliseconds(config.timeout),
+      ...(config.tls && { tls: config.tls }),
     };
     return {
       async *crawl(access, context) {

@@ -13,6 +13,8 @@ export type FailureState =
   | "busy"
   | "down"
   | "tls_required"
+  | "not_tls"
+  | "cert_invalid"
   | "not_redis"
   | "invalid";
 

@@ -1,6 +1,7 @@
 import { createConnection, type Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import { errorCode, TrawlerError } from "@trawler/plugin-api";
-import { listens } from "@trawler/testkit";
+import { type Handler, listens, selfSigned } from "@trawler/testkit";
 import { describe, expect, test, vi } from "vitest";
 import { bulk, crawl, INFO, server } from "./fake-redis.ts";
 
@@ -107,6 +108,58 @@ describe("redis crawler, against fake servers that fail on purpose", () => {
       handlers: { 6379: (socket) => void socket.once("data", () => socket.end(alert)) },
     });
     expect(first).toMatchObject({ state: "tls_required" });
+  });
+
+  describe("C106: over TLS", () => {
+    const { cert, key } = selfSigned();
+    /** Ends TLS for the handler: what it is given is plain. */
+    const overTls =
+      (handler: Handler): Handler =>
+      (socket) => {
+        const encrypted = new TLSSocket(socket, { isServer: true, cert, key });
+        encrypted.on("error", () => socket.destroy());
+        handler(encrypted);
+      };
+
+    test("a server whose certificate is trusted is asked, its password sent within", async () => {
+      const { handler, asked } = server({
+        INFO: (all) => (all.includes(`auth ${SECRET}`) ? bulk(INFO) : "-NOAUTH\r\n"),
+        AUTH: "+OK\r\n",
+      });
+      const { first, problems } = await crawl({
+        config: { tls: { ca: cert }, password: SECRET },
+        handlers: { 6379: overTls(handler) },
+      });
+      expect(first, problems.join()).toMatchObject({ state: "ok", version: "7.2.4" });
+      expect(asked).toContain(`auth ${SECRET}`);
+    });
+
+    test.each([
+      ["signed by nobody that is known", {}, /SELF_SIGNED|UNABLE_TO/],
+      ["of another name", { ca: cert, serverName: "redis.example.test" }, /ERR_TLS_CERT_ALTNAME_INVALID/],
+    ])("a certificate %s is cert_invalid, and nothing is asked", async (_, tls, reason) => {
+      const { handler, asked } = server({ INFO: bulk(INFO) });
+      const { first, problems } = await crawl({
+        config: { tls, password: SECRET },
+        handlers: { 6379: overTls(handler) },
+      });
+      expect(first).toMatchObject({ state: "cert_invalid", reason: expect.stringMatching(reason) });
+      expect(problems).toEqual([expect.stringMatching(/^denied: 6379: /)]);
+      expect(asked).toEqual([]);
+    });
+
+    test.each([
+      [
+        "answers in its own words",
+        (socket: Socket) => void socket.once("data", () => socket.end("-ERR unknown\r\n")),
+        "2s",
+      ],
+      ["says nothing", (socket: Socket) => void socket.resume(), "100ms"],
+      ["closes", (socket: Socket) => void socket.resume().end(), "2s"],
+    ])("a plain port that %s is not_tls", async (_, handler, timeout) => {
+      const { first } = await crawl({ config: { tls: { ca: cert }, timeout }, handlers: { 6379: handler } });
+      expect(first).toMatchObject({ state: "not_tls" });
+    });
   });
 
   test("C108: what is no Redis gets no AUTH", async () => {

@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { busyboxImage, kubectl, redisImage } from "@trawler/testbed";
+import { selfSigned } from "@trawler/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Agent } from "../src/agent.ts";
+import { Agent, crawlOnce } from "../src/agent.ts";
 import { container, feature } from "../src/frames.ts";
 import { type ContainerOptions, idle, nginx, pod, redis } from "../src/manifests.ts";
 import { apply } from "../src/node.ts";
@@ -16,6 +17,8 @@ const SLOTS = 5;
 const PASSWORD = "correct-horse-battery";
 /** Of the node itself. */
 const HOST_PORT = 16_399;
+
+const TLS_FILES = ["--tls-cert-file", "/tls/cert", "--tls-key-file", "/tls/key", "--tls-ca-cert-file", "/tls/cert"];
 
 const podIp = { env: [{ name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } }] };
 
@@ -33,6 +36,7 @@ const shell = (script: string): ContainerOptions => ({ ...redis(), command: ["/b
 onNode("Redis in pods", "e2e-redis", (namespace) => {
   let agent: Agent;
   let folder: string;
+  const { cert, key } = selfSigned();
 
   const redisOf = async (name: string, member = "redis") => {
     const frame = await agent.frames.next(`${namespace}/${name}`, "with a redis feature", (one) =>
@@ -83,6 +87,16 @@ onNode("Redis in pods", "e2e-redis", (namespace) => {
         containers: [redis("--bind", "127.0.0.1", "--port", String(HOST_PORT))],
         spec: onHost,
       }),
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: "tls" }, data: { cert, key } },
+      pod(namespace, "tls", {
+        containers: [
+          {
+            ...redis("--port", "0", "--tls-port", "6379", "--tls-auth-clients", "no", ...TLS_FILES),
+            extra: { volumeMounts: [{ name: "tls", mountPath: "/tls" }] },
+          },
+        ],
+        spec: { volumes: [{ name: "tls", configMap: { name: "tls" } }] },
+      }),
       pod(namespace, "host-idle", { containers: [shell(idle)], spec: onHost }),
       pod(namespace, "host-asks", {
         annotations: { "trawler.dev/crawl.redis": `{"port": ${HOST_PORT}}` },
@@ -104,6 +118,27 @@ onNode("Redis in pods", "e2e-redis", (namespace) => {
   });
 
   test.each([
+    ["its own certificate", { ca: cert }, { state: "ok", role: "primary", "server.port": 6379 }],
+    ["another one's", { ca: selfSigned().cert }, { state: "cert_invalid" }],
+    ["another name", { ca: cert, serverName: "redis.example.test" }, { state: "cert_invalid" }],
+  ])("C106: a server that speaks TLS, trusted by %s", async (_, tls, expected) => {
+    const { frames, log } = await crawlOnce({ pod: `${namespace}/tls`, crawlers: { redis: { tls } } });
+    const [frame] = frames;
+    if (!frame) throw new Error(log);
+    expect(feature(container(frame, "redis"), "redis")).toMatchObject(expected);
+  });
+
+  test("C106: a plain server that is spoken to in TLS is not_tls", async () => {
+    const { frames, log } = await crawlOnce({
+      pod: `${namespace}/loopback`,
+      crawlers: { redis: { tls: { ca: cert }, timeout: "1s" } },
+    });
+    const [frame] = frames;
+    if (!frame) throw new Error(log);
+    expect(feature(container(frame, "redis"), "redis")).toMatchObject({ state: "not_tls" });
+  });
+
+  test.each([
     ["at-pod-ip", { state: "ok", role: "primary", product: "redis", "server.port": 6379 }],
     ["loopback", { state: "ok", role: "primary", "server.port": 6379 }],
     ["port-7000", { state: "ok", "server.port": 7000 }],
@@ -115,6 +150,7 @@ onNode("Redis in pods", "e2e-redis", (namespace) => {
     ["deaf", { state: "down", reason: expect.stringContaining("does not listen"), "server.port": null }],
     ["stopped", { state: "down", reason: expect.stringContaining("in time"), "server.port": 6379 }],
     ["memcached", { state: "not_redis" }],
+    ["tls", { state: "tls_required", "server.port": 6379 }],
     ["huge", { state: "invalid", reason: expect.stringContaining("bytes") }],
     ["endless", { state: "invalid", reason: expect.stringContaining("bytes") }],
   ])("C100, C105, C108: %s has its state as data", async (name, expected) => {

@@ -20,7 +20,7 @@ const SUBJECT_ALTERNATIVE_NAME = der(0x06, Buffer.of(0x55, 0x1d, 0x11));
 /** A fresh self-signed certificate (RFC 5280, Ed25519) for 127.0.0.1, valid until 2049. */
 export function selfSigned(): { readonly cert: string; readonly key: string } {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-  const name = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from("fake API server")))));
+  const name = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from("fake server")))));
   const validity = sequence(der(0x17, Buffer.from("200101000000Z")), der(0x17, Buffer.from("491231235959Z")));
   const address = sequence(der(0x87, Buffer.of(127, 0, 0, 1)));
   const extensions = der(0xa3, sequence(sequence(SUBJECT_ALTERNATIVE_NAME, der(0x04, address))));
@@ -29,7 +29,7 @@ export function selfSigned(): { readonly cert: string; readonly key: string } {
   const publicInfo = publicKey.export({ type: "spki", format: "der" });
   const body = sequence(version, serial, ED25519, name, validity, name, publicInfo, extensions);
   const bytes = sequence(body, ED25519, der(0x03, Buffer.of(0), sign(null, body, privateKey)));
-  const lines = bytes.toString("base64").replaceAll(/.{64}/g, "$&\n");
+  const lines = (bytes.toString("base64").match(/.{1,64}/g) ?? []).join("\n");
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
