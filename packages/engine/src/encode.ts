@@ -1,3 +1,11 @@
+import type { Frame } from "@trawler/plugin-api";
+
+/** One frame as it is sent: whole, or one of its parts. */
+export interface Encoded {
+  readonly frame: Frame;
+  readonly bytes: Uint8Array;
+}
+
 const encoder = new TextEncoder();
 
 // ES2026; typed by no library yet. Both supported versions of Node have it.

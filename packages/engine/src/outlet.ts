@@ -1,8 +1,8 @@
 import type { Envelope, Frame, Logger, NodeInfo, Workload } from "@trawler/plugin-api";
-import { encode } from "./encode.ts";
+import { type Encoded, encode } from "./encode.ts";
 import type { EmitterInstance, EngineMetrics } from "./options.ts";
 import { Pump } from "./pump.ts";
-import { type Encoded, fit } from "./shrink.ts";
+import { fit } from "./shrink.ts";
 import { settled } from "./wait.ts";
 
 export interface OutletOptions {

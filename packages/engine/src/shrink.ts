@@ -1,16 +1,10 @@
 import type { FeatureDigest, Frame, FrameContainer } from "@trawler/plugin-api";
-import { encode } from "./encode.ts";
+import { type Encoded, encode } from "./encode.ts";
 import { makeProblem } from "./problem.ts";
 import { split } from "./split.ts";
 
 /** Rows of one type (processes, peers) that stay at one place when a frame is too large. */
 const KEPT_ROWS = 20;
-
-/** One frame as it is sent: whole, or one of its parts. */
-export interface Encoded {
-  readonly frame: Frame;
-  readonly bytes: Uint8Array;
-}
 
 /**
  * Makes a frame fit: as it is, else without what crawlers that work by difference only repeat, else with at most 20 rows

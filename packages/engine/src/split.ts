@@ -1,7 +1,6 @@
 import type { Feature, Frame, FrameContainer, Problem } from "@trawler/plugin-api";
-import { encode } from "./encode.ts";
+import { type Encoded, encode } from "./encode.ts";
 import { makeProblem } from "./problem.ts";
-import type { Encoded } from "./shrink.ts";
 
 /** Room for `part` with two numbers of up to six digits, separators and the problems that a cut adds. */
 const RESERVE = 1024;

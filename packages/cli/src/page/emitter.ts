@@ -2,7 +2,8 @@ import { defaultSettings, type PluginSettings } from "@trawler/config";
 import { defineEmitter, type EmitterPlugin, type Frame } from "@trawler/plugin-api";
 import * as z from "zod";
 import type { World } from "../world.ts";
-import { framePage, type PageOptions } from "./frame.ts";
+import { framePage } from "./frame.ts";
+import type { PageOptions } from "./options.ts";
 
 /** An emitter that prints each frame as a page, for the command that asks for one. */
 export async function pageEmitter(

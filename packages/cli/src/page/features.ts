@@ -1,6 +1,6 @@
 import type { Feature, FeatureValue } from "@trawler/plugin-api";
 import type { Field } from "./fields.ts";
-import type { PageOptions } from "./frame.ts";
+import type { PageOptions } from "./options.ts";
 import { type Column, table } from "./table.ts";
 import { printable, showValue } from "./value.ts";
 

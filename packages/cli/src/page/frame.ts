@@ -1,20 +1,8 @@
 import type { Digests, Feature, Frame, FrameContainer, MetadataGroup, Problem, Resource } from "@trawler/plugin-api";
 import type { Paint } from "../plan.ts";
 import { featureLines } from "./features.ts";
-import type { Fields } from "./fields.ts";
+import type { PageOptions } from "./options.ts";
 import { printable, showValue } from "./value.ts";
-
-export interface PageOptions {
-  /** Units and meanings of features. */
-  readonly fields: Fields;
-  readonly paint: Paint;
-  /** Characters of a line. */
-  readonly width: number;
-  /** Rows of one table. */
-  readonly rows: number;
-  /** Each field of a list with the sentence that its schema has for it. */
-  readonly meanings: boolean;
-}
 
 const LABEL = 27;
 
