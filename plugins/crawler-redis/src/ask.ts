@@ -43,7 +43,12 @@ export async function ask(net: Pick<NetworkAccess, "connect">, question: Questio
     deadline.signal.addEventListener("abort", close, { once: true });
     if (deadline.signal.aborted) close();
     try {
-      if (question.tls === undefined) return await converse(socket, question, deadline.signal);
+      if (question.tls === undefined) {
+        const reply = await converse(socket, question, deadline.signal);
+        // Some servers end a plain connection to a TLS port without a word.
+        if (!("reason" in reply) || reply.reason !== SILENT) return reply;
+        return (await speaksTls(net, question, deadline.signal)) ? TLS_REQUIRED : reply;
+      }
       const encrypted = await encrypt(socket, question.tls, deadline.signal);
       if ("refusal" in encrypted) return { state: encrypted.refusal, reason: encrypted.reason };
       return await converse(encrypted.socket, question, deadline.signal);
@@ -60,6 +65,25 @@ export async function ask(net: Pick<NetworkAccess, "connect">, question: Questio
   } finally {
     clearTimeout(timer);
     question.signal.removeEventListener("abort", abort);
+  }
+}
+
+const SILENT = "closed without an answer";
+const TLS_REQUIRED: Reply = { state: "tls_required", reason: "the port speaks TLS" };
+
+/** By a handshake of its own, whose certificate is nobody's matter here. */
+async function speaksTls(
+  net: Pick<NetworkAccess, "connect">,
+  { endpoint, timeout }: Question,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const socket = await net.connect(endpoint, { signal, timeout });
+  socket.on("error", () => undefined);
+  try {
+    const encrypted = await encrypt(socket, {}, signal);
+    return "socket" in encrypted || encrypted.refusal === "cert_invalid";
+  } finally {
+    socket.destroy();
   }
 }
 
@@ -84,12 +108,12 @@ async function converse(socket: NetworkSocket, question: Question, signal: Abort
   try {
     return { state: "ok", info: await info(socket, question) };
   } catch (error) {
-    if (refusal === "tls") return { state: "tls_required", reason: "the port speaks TLS" };
+    if (refusal === "tls") return TLS_REQUIRED;
     if (refusal === "not_redis") return { state: "not_redis", reason: "the answer is not Redis protocol" };
     if (refusal === "too_large") return { state: "invalid", reason: `the answer is over ${MAX_ANSWER} bytes` };
     if (guard.firstError !== null) return replyOfError(error, guard.firstError);
     if (signal.aborted) return { state: "down", reason: "no whole answer in time" };
-    return { state: "down", reason: guard.answered ? "closed within the answer" : "closed without an answer" };
+    return { state: "down", reason: guard.answered ? "closed within the answer" : SILENT };
   }
 }
 

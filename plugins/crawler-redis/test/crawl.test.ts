@@ -110,6 +110,22 @@ describe("redis crawler, against fake servers that fail on purpose", () => {
     expect(first).toMatchObject({ state: "tls_required" });
   });
 
+  test("C106: a TLS port that ends plain connections without a word is tls_required, one that ends all is down", async () => {
+    const { cert, key } = selfSigned();
+    const ends: Handler = (socket) => void socket.once("data", () => socket.end());
+    let calls = 0;
+    const { first } = await crawl({
+      handlers: {
+        6379: (socket) => {
+          if (++calls === 1) return ends(socket);
+          new TLSSocket(socket, { isServer: true, cert, key }).on("error", () => socket.destroy());
+        },
+      },
+    });
+    expect(first).toMatchObject({ state: "tls_required" });
+    expect((await crawl({ handlers: { 6379: ends } })).first).toMatchObject({ state: "down" });
+  });
+
   describe("C106: over TLS", () => {
     const { cert, key } = selfSigned();
     /** Ends TLS for the handler: what it is given is plain. */
