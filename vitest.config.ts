@@ -6,6 +6,8 @@ const resolve = { conditions };
 const ssr = { resolve: { conditions } };
 // Every Node that we support knows `using`; its helper is a module that vite 8.3 does not find.
 const oxc = { target: "esnext" };
+// A condition that a test waits for comes late on a busy machine, and is no fault: a second is what Vitest allows.
+const expect = { poll: { timeout: 30_000 } };
 
 export default defineConfig({
   test: {
@@ -17,6 +19,7 @@ export default defineConfig({
         ssr,
         oxc,
         test: {
+          expect,
           name: "unit",
           include: ["packages/*/test/**/*.test.ts", "plugins/*/test/**/*.test.ts", "test/testbed/test/**/*.test.ts"],
           // For a machine that is busy with something else; each test waits for conditions, not for time.
@@ -28,6 +31,7 @@ export default defineConfig({
         ssr,
         oxc,
         test: {
+          expect,
           name: "e2e",
           include: ["test/e2e/test/**/*.test.ts"],
           globalSetup: ["test/e2e/src/setup.ts"],

@@ -59,7 +59,7 @@ test("crawlers share one process, which has neither environment nor descriptors 
 test("it ends when nothing was asked for a while, and the next call starts another", async () => {
   const shared = new CrawlerProcess({ entry, log: silentLog, idle: 50 });
   await using packages = await start(shared, "package", { max: 10 });
-  await vi.waitFor(() => expect(shared.pid).toBeNull(), { timeout: 10_000 });
+  await expect.poll(() => shared.pid).toBeNull();
   expect(await crawl(packages)).toHaveLength(2);
 });
 
@@ -67,7 +67,7 @@ test("parity W10: one that is killed costs the calls that it had, and the next c
   const shared = new CrawlerProcess({ entry, log: silentLog });
   await using packages = await start(shared, "package", { max: 10 });
   process.kill(shared.pid ?? Number.NaN, "SIGKILL");
-  await vi.waitFor(() => expect(shared.pid).toBeNull(), { timeout: 10_000 });
+  await expect.poll(() => shared.pid).toBeNull();
   clock.advance(60_000);
   expect(await crawl(packages)).toHaveLength(2);
 });

@@ -79,5 +79,5 @@ export function pipelineOf({
 }
 
 export async function until(condition: () => boolean): Promise<void> {
-  await expect.poll(condition, { timeout: 5000, interval: 5 }).toBe(true);
+  await expect.poll(condition, { interval: 5 }).toBe(true);
 }

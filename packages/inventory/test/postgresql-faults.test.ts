@@ -63,14 +63,14 @@ describe.skipIf(unsupported !== null)(`a real PostgreSQL${unsupported === null ?
     await using writer = await openWriter({ queue, store, cluster: "test", flushMilliseconds: 5, flushEvents: 40 });
     const third = events.length / 3;
     await queue.append(events.slice(0, third));
-    await expect.poll(() => writer.status().batches, { timeout: 30_000 }).toBeGreaterThan(2);
+    await expect.poll(() => writer.status().batches).toBeGreaterThan(2);
     await server.stop("kill");
     await queue.append(events.slice(third, 2 * third));
-    await expect.poll(() => writer.status().fault, { timeout: 30_000 }).toMatch(/postgresql:\/\/trawler@127/);
+    await expect.poll(() => writer.status().fault).toMatch(/postgresql:\/\/trawler@127/);
     expect(writer.status().fault).not.toContain("s3cret");
     await server.start();
     const last = await queue.append(events.slice(2 * third));
-    await expect.poll(() => writer.status().applied, { timeout: 30_000 }).toBe(last);
+    await expect.poll(() => writer.status().applied).toBe(last);
     expect(writer.status()).toMatchObject({ fault: null, quarantined: 0 });
     await using reader = await openAnyReader(store);
     const { records } = await reader.query({ between: [0, 9e15], limit: 10_000 });
@@ -180,24 +180,24 @@ describe.skipIf(unsupported !== null)(`a real PostgreSQL${unsupported === null ?
       const { records } = await reader.query({ between: [0, 9e15] });
       return records.map(({ uid, updates, end }) => `${uid} ${updates} ${end?.evidence ?? "live"}`).sort();
     };
-    await expect.poll(known, { timeout: 30_000 }).toEqual(["a 1 live"]);
+    await expect.poll(known).toEqual(["a 1 live"]);
     world.api.put(PODS, pod("b"));
-    await expect.poll(known, { timeout: 30_000 }).toEqual(["a 1 live", "b 1 live"]);
+    await expect.poll(known).toEqual(["a 1 live", "b 1 live"]);
     // The leader has lost its Lease and does not know it yet: both follow the same changes for a while.
     await using standby = await replica(two, 2);
     world.api.put(PODS, pod("c"));
     world.api.delete(PODS, "b");
-    await expect.poll(known, { timeout: 30_000 }).toEqual(["a 1 live", "b 2 watch", "c 1 live"]);
+    await expect.poll(known).toEqual(["a 1 live", "b 2 watch", "c 1 live"]);
     expect(await leader.ended).toMatchObject({ code: "TRAWLER_BUSY" });
     world.api.put(PODS, pod("d"));
-    await expect.poll(known, { timeout: 30_000 }).toEqual(["a 1 live", "b 2 watch", "c 1 live", "d 1 live"]);
+    await expect.poll(known).toEqual(["a 1 live", "b 2 watch", "c 1 live", "d 1 live"]);
     expect(lists(world.api)).toBe(1);
     expect(await reader.gaps()).toEqual([]);
     expect(standby.collector.status().unready).toBeNull();
     // The first leads again: what its own queue still held is known already.
     await using again = await replica(one, 3);
     world.api.delete(PODS, "a");
-    await expect.poll(known, { timeout: 30_000 }).toEqual(["a 2 watch", "b 2 watch", "c 1 live", "d 1 live"]);
+    await expect.poll(known).toEqual(["a 2 watch", "b 2 watch", "c 1 live", "d 1 live"]);
     expect(await standby.ended).toMatchObject({ code: "TRAWLER_BUSY" });
     expect(again.collector.status().writer.quarantined).toBe(0);
     expect(lists(world.api)).toBe(1);
@@ -212,9 +212,9 @@ describe.skipIf(unsupported !== null)(`a real PostgreSQL${unsupported === null ?
     await blocker.connect();
     await blocker.query(`BEGIN; SELECT * FROM ${store.schema}.store FOR UPDATE`);
     const last = await queue.append([object("added", "u1", 1)]);
-    await expect.poll(() => writer.status().fault, { timeout: 30_000 }).toMatch(/lock timeout/);
+    await expect.poll(() => writer.status().fault).toMatch(/lock timeout/);
     await blocker.end();
-    await expect.poll(() => writer.status().applied, { timeout: 30_000 }).toBe(last);
+    await expect.poll(() => writer.status().applied).toBe(last);
     expect(writer.status().fault).toBeNull();
   });
 

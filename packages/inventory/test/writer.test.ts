@@ -94,11 +94,11 @@ test("Failure 15: a store that is locked by another is a fault; nothing is dropp
   const blocker = new DatabaseSync(file);
   blocker.exec("BEGIN IMMEDIATE");
   const last = await queue.append([object("added", "u1", 1)]);
-  await expect.poll(() => writer.status().fault, { timeout: 15_000 }).toMatch(/locked/);
+  await expect.poll(() => writer.status().fault).toMatch(/locked/);
   expect(await queue.append([object("added", "u2", 2)])).toBe(last + 1);
   blocker.exec("ROLLBACK");
   blocker.close();
-  await expect.poll(() => writer.status().applied, { timeout: 15_000 }).toBe(last + 1);
+  await expect.poll(() => writer.status().applied).toBe(last + 1);
   expect(writer.status().fault).toBeNull();
 });
 

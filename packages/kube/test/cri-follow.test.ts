@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { sleep } from "../src/api/deadline.ts";
 import { followRuntime, type RuntimeEvent } from "../src/cri/follow.ts";
 import type { ContainerEvent } from "../src/cri/messages.ts";
@@ -35,7 +35,7 @@ function follow(runtime: FakeRuntime, options: { poll?: number; compare?: number
     events,
     of,
     last: (uid) => of(uid).at(-1),
-    synced: () => vi.waitFor(() => expect(events.some(({ type }) => type === "synced")).toBe(true)),
+    synced: () => expect.poll(() => events.some(({ type }) => type === "synced")).toBe(true),
     async [Symbol.asyncDispose]() {
       stop.abort();
       await done;
@@ -85,7 +85,7 @@ describe("following a runtime", () => {
     await using run = follow(runtime);
     await run.synced();
     for (const event of fresh()) runtime.send(event);
-    await vi.waitFor(() => expect(run.last(BRIEF)?.sandbox?.state).toBe("notready"));
+    await expect.poll(() => run.last(BRIEF)?.sandbox?.state).toBe("notready");
     const [redis] = run.last(SHOP)?.containers ?? [];
     // Without a function that redacts them, commands are not told.
     expect(redis).toMatchObject({
@@ -101,7 +101,7 @@ describe("following a runtime", () => {
     await using run = follow(runtime);
     await run.synced();
     for (const event of fresh()) runtime.send(event);
-    await vi.waitFor(() => expect(run.last(BRIEF)?.sandbox?.state).toBe("notready"));
+    await expect.poll(() => run.last(BRIEF)?.sandbox?.state).toBe("notready");
     const ids = new Set(run.of(BRIEF).flatMap((pod) => pod.containers.map(({ name }) => name)));
     expect([...ids]).toEqual(["prepare", "work"]);
   });
@@ -119,18 +119,18 @@ describe("following a runtime", () => {
     await run.synced();
     const events = fresh();
     for (const event of events.slice(0, 7)) runtime.send(event);
-    await vi.waitFor(() =>
-      expect(run.last(BRIEF)?.containers.at(-1)).toMatchObject({ name: "work", state: "running", pid: 777 }),
-    );
+    await expect
+      .poll(() => run.last(BRIEF)?.containers.at(-1))
+      .toMatchObject({ name: "work", state: "running", pid: 777 });
     for (const event of events.slice(7)) runtime.send(event);
-    await vi.waitFor(() =>
-      expect(run.last(BRIEF)?.containers.at(-1)).toMatchObject({
+    await expect
+      .poll(() => run.last(BRIEF)?.containers.at(-1))
+      .toMatchObject({
         state: "exited",
         exitCode: 3,
         reason: "Error",
         pid: null,
-      }),
-    );
+      });
     expect(run.last(BRIEF)?.sandbox?.state).toBe("notready");
   });
 
@@ -144,7 +144,7 @@ describe("following a runtime", () => {
     await run.synced();
     runtime.before = (call) => (call.startsWith("PodSandboxStatus") ? held : undefined);
     for (const event of fresh().slice(0, 8)) runtime.send(event);
-    await vi.waitFor(() => expect(run.last(BRIEF)?.containers.at(-1)?.exitCode).toBe(3));
+    await expect.poll(() => run.last(BRIEF)?.containers.at(-1)?.exitCode).toBe(3);
     release();
   });
 
@@ -155,7 +155,7 @@ describe("following a runtime", () => {
     for (const event of containerd.events) runtime.send({ ...event, createdAt: "1796079482961946864" });
     const [first] = fresh();
     if (first !== undefined) runtime.send(first);
-    await vi.waitFor(() => expect(run.of(BRIEF).length).toBeGreaterThan(0));
+    await expect.poll(() => run.of(BRIEF).length).toBeGreaterThan(0);
     expect(run.last(BRIEF)?.containers).toEqual([]);
   });
 
@@ -170,7 +170,7 @@ describe("following a runtime", () => {
     if (sandbox === undefined || prepare === undefined) throw new Error("fixture");
     runtime.send({ ...prepare, containerEventType: "CONTAINER_DELETED_EVENT", containersStatuses: [] });
     for (const event of events.slice(2, 4)) runtime.send(event);
-    await vi.waitFor(() => expect(run.last(BRIEF)?.containers.map(({ name }) => name)).toEqual(["work"]));
+    await expect.poll(() => run.last(BRIEF)?.containers.map(({ name }) => name)).toEqual(["work"]);
     expect(run.last(BRIEF)?.containers[0]?.state).toBe("exited");
     for (const containerId of [events[5]?.containerId ?? "", sandbox.containerId]) {
       runtime.send({
@@ -180,7 +180,7 @@ describe("following a runtime", () => {
         podSandboxStatus: null,
       });
     }
-    await vi.waitFor(() => expect(run.events.at(-1)).toMatchObject({ type: "gone", pod: { uid: BRIEF } }));
+    await expect.poll(() => run.events.at(-1)).toMatchObject({ type: "gone", pod: { uid: BRIEF } });
   });
 
   it("keeps what it knows while the runtime is away, and compares when it is back", async () => {
@@ -191,7 +191,7 @@ describe("following a runtime", () => {
     runtime.sandboxes = [...only.sandboxes];
     runtime.containers = [...only.containers];
     runtime.cut();
-    await vi.waitFor(() => expect(run.events.filter(({ type }) => type === "synced")).toHaveLength(2));
+    await expect.poll(() => run.events.filter(({ type }) => type === "synced")).toHaveLength(2);
     expect(run.events.some(({ type }) => type === "away")).toBe(true);
     expect(run.events.filter(({ type }) => type === "gone")).toMatchObject([{ pod: { uid: BRIEF } }]);
     expect(run.of(SHOP)).toHaveLength(1);
@@ -225,7 +225,7 @@ describe("following a runtime", () => {
     await run.synced();
     const lists = (): number => runtime.calls.filter((call) => call === "ListContainers").length;
     const reads = runtime.calls.filter((call) => call.startsWith("ContainerStatus")).length;
-    await vi.waitFor(() => expect(lists()).toBeGreaterThan(3));
+    await expect.poll(() => lists()).toBeGreaterThan(3);
     expect(runtime.calls.filter((call) => call.startsWith("ContainerStatus"))).toHaveLength(reads);
     expect(run.events.filter(({ type }) => type === "away")).toEqual([]);
     const redis = runtime.containers[0];
@@ -237,7 +237,7 @@ describe("following a runtime", () => {
     runtime.containers = runtime.containers.map((item) =>
       item === redis ? { ...item, state: "CONTAINER_EXITED" } : item,
     );
-    await vi.waitFor(() => expect(run.last(SHOP)?.containers[0]).toMatchObject({ exitCode: 137, reason: "OOMKilled" }));
+    await expect.poll(() => run.last(SHOP)?.containers[0]).toMatchObject({ exitCode: 137, reason: "OOMKilled" });
   });
 
   it("shows a container of which the runtime has lost track, and its return", async () => {
@@ -254,9 +254,9 @@ describe("following a runtime", () => {
       runtime.containers = runtime.containers.map((item) => (item.id === redis.id ? { ...item, state } : item));
     };
     turn("CONTAINER_UNKNOWN");
-    await vi.waitFor(() => expect(run.last(SHOP)?.containers[0]).toMatchObject({ state: "unknown", pid: null }));
+    await expect.poll(() => run.last(SHOP)?.containers[0]).toMatchObject({ state: "unknown", pid: null });
     turn("CONTAINER_RUNNING");
-    await vi.waitFor(() => expect(run.last(SHOP)?.containers[0]).toMatchObject({ state: "running", pid: 16813 }));
+    await expect.poll(() => run.last(SHOP)?.containers[0]).toMatchObject({ state: "running", pid: 16813 });
   });
 
   it("begins anew where whoever is told throws", async () => {
@@ -274,10 +274,10 @@ describe("following a runtime", () => {
       signal: stop.signal,
       random: () => 0,
     });
-    await vi.waitFor(() => expect(seen).toContain("synced"));
+    await expect.poll(() => seen).toContain("synced");
     for (const event of fresh()) runtime.send(event);
-    await vi.waitFor(() => expect(seen).toContain("away"));
-    await vi.waitFor(() => expect(seen.lastIndexOf("synced")).toBeGreaterThan(seen.indexOf("away")));
+    await expect.poll(() => seen).toContain("away");
+    await expect.poll(() => seen.lastIndexOf("synced")).toBeGreaterThan(seen.indexOf("away"));
     stop.abort();
     await done;
   });

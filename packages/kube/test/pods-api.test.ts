@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { fromJSON } from "@grpc/proto-loader";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseProto } from "../src/grpc/proto.ts";
 import { apiPodOf } from "../src/pods-api/api-pod.ts";
 import { followKubeletPods, listKubeletPods } from "../src/pods-api/follow.ts";
@@ -147,20 +147,10 @@ describe("the Pods API client", () => {
         away: (code) => seen.push(code),
       },
     });
-    await vi.waitFor(() => expect(seen.at(-1)).toBe("synced"));
-    await vi.waitFor(() =>
-      expect(seen).toEqual([
-        "pod a",
-        "pod b",
-        "pod c",
-        "synced",
-        "gone b",
-        "TRAWLER_UNAVAILABLE",
-        "pod a",
-        "gone c",
-        "synced",
-      ]),
-    );
+    await expect.poll(() => seen.at(-1)).toBe("synced");
+    await expect
+      .poll(() => seen)
+      .toEqual(["pod a", "pod b", "pod c", "synced", "gone b", "TRAWLER_UNAVAILABLE", "pod a", "gone c", "synced"]);
     stop.abort();
     await done;
   });

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { fakeClock, listens } from "@trawler/testkit";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import manifest from "../package.json" with { type: "json" };
 import { crawl, PAGE, PATHS, page, server } from "./fake-nginx.ts";
 
@@ -223,6 +223,6 @@ describe("nginx crawler, against fake servers that fail on purpose", () => {
     const before = process.getActiveResourcesInfo().length;
     const cut = { handlers: { 80: (socket: Socket) => void socket.resume().end("HTTP/1.1 200") } };
     for (let round = 0; round < 50; round++) await crawl(round % 2 ? cut : { handlers: {} });
-    await vi.waitFor(() => expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(before + 2));
+    await expect.poll(() => process.getActiveResourcesInfo().length).toBeLessThanOrEqual(before + 2);
   });
 });

@@ -99,7 +99,7 @@ describe("redis crawler, against fake servers that fail on purpose", () => {
     const before = process.getActiveResourcesInfo().length;
     const silent = { handlers: { 6379: (socket: Socket) => void socket.resume().end() } };
     for (let round = 0; round < 100; round++) await crawl(round % 2 ? silent : { handlers: {} });
-    await vi.waitFor(() => expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(before + 2));
+    await expect.poll(() => process.getActiveResourcesInfo().length).toBeLessThanOrEqual(before + 2);
   });
 
   test("C106: a TLS port is tls_required", async () => {

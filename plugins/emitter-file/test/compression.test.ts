@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { fakeContext, fakeEnvelope } from "@trawler/testkit";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { Compression } from "../src/compression.ts";
 import { fileEmitter } from "../src/emitter.ts";
 
@@ -36,7 +36,7 @@ test("049, parity F2, B7: old files are compressed and kept in their order, as m
   await using file = await emitter();
   for (let index = 0; index < 10; index++) await file.write([envelope(index, 400)], fakeContext());
   const kept = ["frames.jsonl", "frames.jsonl.1.gz", "frames.jsonl.2.gz", "frames.jsonl.3.gz"];
-  await vi.waitFor(async () => expect(await names()).toEqual(kept));
+  await expect.poll(() => names()).toEqual(kept);
   expect(await Promise.all([3, 2, 1].map((index) => unpacked(`frames.jsonl.${index}.gz`).then(firsts)))).toEqual([
     ["2", "3"],
     ["4", "5"],
@@ -53,9 +53,7 @@ test("049: what a crash left is mended: a part goes, a plain file is compressed,
   await writeFile(`${path}.2`, "two\n");
   await writeFile(`${path}.2.gz`, gzipSync("two\n"));
   await using _ = await emitter();
-  await vi.waitFor(async () =>
-    expect(await names()).toEqual(["frames.jsonl", "frames.jsonl.1.gz", "frames.jsonl.2.gz"]),
-  );
+  await expect.poll(() => names()).toEqual(["frames.jsonl", "frames.jsonl.1.gz", "frames.jsonl.2.gz"]);
   expect([await unpacked("frames.jsonl.1.gz"), await unpacked("frames.jsonl.2.gz")]).toEqual(["one\n", "two\n"]);
 });
 
@@ -77,6 +75,6 @@ test("049: what cannot be compressed stays plain, is told and moves along", asyn
   // A folder in the place of the part refuses it, for root too.
   execFileSync("mkdir", ["-p", `${path}.1.gz.part/x`]);
   for (let index = 0; index < 4; index++) await file.write([envelope(index, 400)], fakeContext());
-  await vi.waitFor(() => expect(failures.length).toBeGreaterThan(0));
+  await expect.poll(() => failures.length).toBeGreaterThan(0);
   expect(firsts(await readFile(`${path}.1`, "utf8"))).toEqual(["0", "1"]);
 });

@@ -8,7 +8,7 @@ const connectionTo = (address: string, timeout = 5_000): Connection => {
   return new Connection({ host, port: Number(port), timeout });
 };
 const arrived = (lines: () => readonly string[], wanted: readonly string[]) =>
-  expect.poll(lines, { timeout: 5_000, interval: 5 }).toEqual(wanted);
+  expect.poll(lines, { interval: 5 }).toEqual(wanted);
 
 test("one connection carries many writes", async () => {
   await using server = await receiver();

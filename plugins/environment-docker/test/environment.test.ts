@@ -51,7 +51,7 @@ class Watch {
   }
 
   async synced(): Promise<this> {
-    await expect.poll(() => this.events.some(({ type }) => type === "synced"), { timeout: 15_000 }).toBe(true);
+    await expect.poll(() => this.events.some(({ type }) => type === "synced")).toBe(true);
     return this;
   }
 
@@ -70,8 +70,6 @@ class Watch {
     this.#controller.abort();
   }
 }
-
-const LATER = { timeout: 15_000 };
 
 describe("the contract of environments, on a fake engine", () => {
   let current: FakeEngine | undefined;
@@ -95,7 +93,7 @@ describe("the contract of environments, on a fake engine", () => {
   for (const { name, run } of environmentContract(docker, { world, away })) test(name, run);
 });
 
-describe("discovery on a fake engine", { timeout: 40_000 }, () => {
+describe("discovery on a fake engine", () => {
   test("C57, parity C12: of three listed, one gone and one being removed, the third is reported", async () => {
     const fake = await engine(container(A, "web"), container(B, "gone"), container(C, "going"));
     fake.faults.set(B, 404).set(C, 409);
@@ -150,7 +148,7 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     });
     fake.put(container(A, "one", { Name: "/renamed" }));
     fake.emit("rename", A);
-    await expect.poll(() => watch.last("renamed")?.containers[0]?.inspection?.bridges, LATER).toEqual(["docker0"]);
+    await expect.poll(() => watch.last("renamed")?.containers[0]?.inspection?.bridges).toEqual(["docker0"]);
     const asked = fake.requests.filter((path) => /\/(?:images|networks)\//.test(path));
     expect(asked).toHaveLength(3);
   });
@@ -204,7 +202,7 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     // The next change asks again for the network.
     fake.bridges.set("n0", "docker0");
     fake.emit("update", A);
-    await expect.poll(() => watch.last("web")?.containers[0]?.inspection?.bridges, LATER).toEqual(["docker0"]);
+    await expect.poll(() => watch.last("web")?.containers[0]?.inspection?.bridges).toEqual(["docker0"]);
   });
 
   test("C60: host, none and a foreign namespace; a shared network is its owner's", async () => {
@@ -247,7 +245,7 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     const watch = await new Watch(fake.socket).synced();
     fake.put(container(A, "owner", { State: { ...Object(container(A, "owner")["State"]), Pid: 5000 } }));
     fake.emit("start", A);
-    await expect.poll(() => watch.last("sharer")?.sandbox?.handle.pid, LATER).toBe(5000);
+    await expect.poll(() => watch.last("sharer")?.sandbox?.handle.pid).toBe(5000);
   });
 
   test("C51, C53: the sandbox of a pod is not reported, yet its network is its containers'", async () => {
@@ -281,14 +279,14 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     const fake = await engine(...ids.map((id, index) => container(id, `c${index}`)));
     fake.faults.set(ids[0] ?? "", "hang");
     const watch = new Watch(fake.socket, { timeout: "2s" });
-    await expect.poll(() => watch.told().length, LATER).toBe(29);
+    await expect.poll(() => watch.told().length).toBe(29);
     for (let turn = 0; turn < 10; turn++) fake.emit("update", ids[0] ?? "");
     await watch.synced();
     const asked = fake.requests.filter((path) => path.includes(ids[0] ?? "")).length;
     expect(asked).toBeLessThanOrEqual(2);
     fake.faults.clear();
     fake.emit("update", ids[0] ?? "");
-    await expect.poll(() => watch.last("c0")?.id, LATER).toBe(ids[0]);
+    await expect.poll(() => watch.last("c0")?.id).toBe(ids[0]);
   });
 
   test("C67: events are read whole however the stream is cut", async () => {
@@ -304,7 +302,7 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
       fake.write(bytes.subarray(cut, next));
       await new Promise((resolve) => setImmediate(resolve));
     }
-    await expect.poll(() => watch.told().toSorted(), LATER).toEqual(["added db", "added grün", "added web", "synced"]);
+    await expect.poll(() => watch.told().toSorted()).toEqual(["added db", "added grün", "added web", "synced"]);
   });
 
   test("C69: an engine that goes away and comes back with other containers: each change is told once", async () => {
@@ -314,10 +312,10 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     fake.containers.delete(B);
     fake.put(container(C, "comes"));
     await fake.start();
-    await expect.poll(() => watch.told().length, LATER).toBe(5);
+    await expect.poll(() => watch.told().length).toBe(5);
     expect(watch.told().slice(0, 3).toSorted()).toEqual(["added goes", "added stays", "synced"]);
     expect(watch.told().slice(3).toSorted()).toEqual(["added comes", "removed goes"]);
-    await expect.poll(() => watch.log.lines.map(({ level }) => level), LATER).toEqual(["warn", "info"]);
+    await expect.poll(() => watch.log.lines.map(({ level }) => level)).toEqual(["warn", "info"]);
     expect(watch.ended).toBe(false);
   });
 
@@ -326,7 +324,7 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     const watch = await new Watch(fake.socket).synced();
     fake.put(container(A, "web", { State: { ...Object(container(A, "web")["State"]), Pid: 99 } }));
     fake.endStreams();
-    await expect.poll(() => watch.last("web")?.handle.pid, LATER).toBe(99);
+    await expect.poll(() => watch.last("web")?.handle.pid).toBe(99);
     expect(watch.told()).toEqual(["added web", "synced", "updated web"]);
   });
 
@@ -334,7 +332,7 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     const fake = await engine(container(A, "web"));
     const watch = await new Watch(fake.socket, { compare: "100ms" }).synced();
     fake.put(container(B, "quiet"));
-    await expect.poll(() => watch.told(), LATER).toEqual(["added web", "synced", "added quiet"]);
+    await expect.poll(() => watch.told()).toEqual(["added web", "synced", "added quiet"]);
     expect(fake.streams).toBeLessThanOrEqual(1);
     expect(watch.log.lines).toEqual([]);
   });
@@ -343,7 +341,7 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     const fake = new FakeEngine();
     cleanups.push(() => fake[Symbol.asyncDispose]());
     const absent = new Watch(fake.socket);
-    await expect.poll(() => errorCode(absent.error), LATER).toBe("TRAWLER_UNAVAILABLE");
+    await expect.poll(() => errorCode(absent.error)).toBe("TRAWLER_UNAVAILABLE");
     expect(
       await docker.detect?.(docker.config.parse({ socket: fake.socket }), fakeHost(), fakeContext()),
     ).toMatchObject({
@@ -354,7 +352,7 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     if (process.getuid?.() !== 0) {
       chmodSync(fake.socket, 0);
       const forbidden = new Watch(fake.socket);
-      await expect.poll(() => errorCode(forbidden.error), LATER).toBe("TRAWLER_DENIED");
+      await expect.poll(() => errorCode(forbidden.error)).toBe("TRAWLER_DENIED");
       chmodSync(fake.socket, 0o600);
     }
     fake.put(container(A, "web"));
@@ -371,7 +369,7 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     const fake = await engine(container(A, "web"));
     const watch = await new Watch(fake.socket).synced();
     await fake.stop();
-    await expect.poll(() => errorCode(watch.error), { timeout: 30_000 }).toBe("TRAWLER_UNAVAILABLE");
+    await expect.poll(() => errorCode(watch.error)).toBe("TRAWLER_UNAVAILABLE");
   });
 
   test("what happens while the list is made is not missed", async () => {
@@ -384,7 +382,7 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
         fake.emit("start", B);
       });
     const watch = await new Watch(fake.socket).synced();
-    await expect.poll(() => watch.last("late")?.id, LATER).toBe(B);
+    await expect.poll(() => watch.last("late")?.id).toBe(B);
   });
 
   test("a stop is told at once with its exit code, and a removal with the last state", async () => {
@@ -392,7 +390,7 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     const watch = await new Watch(fake.socket).synced();
     fake.put(container(A, "job", exited(3)));
     fake.emit("die", A, { exitCode: "3", name: "job" });
-    await expect.poll(() => watch.last("job")?.lifecycle, LATER).toBe("ended");
+    await expect.poll(() => watch.last("job")?.lifecycle).toBe("ended");
     expect(watch.last("job")?.containers[0]?.state).toMatchObject({
       status: "terminated",
       exitCode: 3,
@@ -401,7 +399,7 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     expect(watch.last("job")?.handle.pid).toBeUndefined();
     fake.containers.delete(A);
     fake.emit("destroy", A);
-    await expect.poll(() => watch.told().at(-1), LATER).toBe("removed job");
+    await expect.poll(() => watch.told().at(-1)).toBe("removed job");
     expect(watch.last("job")?.containers[0]?.state.exitCode).toBe(3);
   });
 
@@ -417,7 +415,7 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     fake.containers.delete(A);
     fake.emit("die", A, { exitCode: "7", name: "job" });
     fake.emit("destroy", A);
-    await expect.poll(() => watch.told().at(-1), LATER).toBe("removed job");
+    await expect.poll(() => watch.told().at(-1)).toBe("removed job");
     expect(watch.last("job")?.containers[0]?.state).toMatchObject({
       exitCode: 7,
       startedAt: "2026-11-30T20:00:00.123Z",
@@ -432,7 +430,7 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     fake.emit("start", B, attributes);
     fake.emit("die", B, { ...attributes, exitCode: "0", execDuration: "0" });
     fake.emit("destroy", B, attributes);
-    await expect.poll(() => watch.told().slice(2), LATER).toEqual(["added flash", "removed flash"]);
+    await expect.poll(() => watch.told().slice(2)).toEqual(["added flash", "removed flash"]);
     expect(watch.last("flash")).toMatchObject({ lifecycle: "ended", labels: { team: "shop" } });
     expect(watch.last("flash")?.containers[0]).toMatchObject({ image: "shop/job:2", state: { exitCode: 0 } });
   });
@@ -443,7 +441,7 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     expect(watch.last("web")?.lifecycle).toBe("ended");
     fake.put(container(A, "web"));
     fake.emit("start", A);
-    await expect.poll(() => watch.told(), LATER).toEqual(["added web", "synced", "removed web", "added web"]);
+    await expect.poll(() => watch.told()).toEqual(["added web", "synced", "removed web", "added web"]);
     expect(watch.last("web")?.containers[0]?.state.lastTermination).toMatchObject({ exitCode: 0, reason: "Completed" });
   });
 
@@ -453,10 +451,10 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     expect(watch.told()).toEqual(["added web-1", "synced"]);
     fake.put(container(A, "old"));
     fake.emit("rename", A);
-    await expect.poll(() => watch.told().at(-1), LATER).toBe("removed web-1");
+    await expect.poll(() => watch.told().at(-1)).toBe("removed web-1");
     fake.put(container(B, "web-2"));
     fake.emit("rename", B);
-    await expect.poll(() => watch.told().at(-1), LATER).toBe("added web-2");
+    await expect.poll(() => watch.told().at(-1)).toBe("added web-2");
   });
 
   test("the same again is no update", async () => {
@@ -465,7 +463,7 @@ describe("discovery on a fake engine", { timeout: 40_000 }, () => {
     for (let turn = 0; turn < 5; turn++) fake.emit("update", A);
     fake.put(container(B, "db"));
     fake.emit("create", B);
-    await expect.poll(() => watch.told(), LATER).toEqual(["added web", "synced", "added db"]);
+    await expect.poll(() => watch.told()).toEqual(["added web", "synced", "added db"]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { TrawlerError } from "@trawler/plugin-api";
 import { environmentContract } from "@trawler/testkit";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { kubernetesEnvironment } from "../src/definition.ts";
 import { apiPod, openScene, PODS, replicaSet, type Scene, watchScene } from "./world.ts";
 
@@ -69,7 +69,7 @@ describe("a pod of runtime and API server", () => {
     await run.synced();
     const pods = run.events.flatMap((event) => (event.type === "added" ? [event.workload.id] : []));
     expect(new Set(pods).size).toBe(50);
-    await vi.waitFor(() => expect(pods.every((id) => run.last(id)?.metadata.complete)).toBe(true), 5_000);
+    await expect.poll(() => pods.every((id) => run.last(id)?.metadata.complete)).toBe(true);
     const verbs = scene.api.requests.map(({ verb, path }) => (verb === "get" ? "get" : `${verb} ${path}`));
     expect(verbs.filter((verb) => verb === `list ${PODS}`)).toHaveLength(1);
     expect(verbs.filter((verb) => verb === `watch ${PODS}`)).toHaveLength(1);
@@ -82,16 +82,16 @@ describe("a pod of runtime and API server", () => {
     await using run = await watchScene(scene);
     await run.synced();
     scene.runtime.run(B, "job-x", REDIS);
-    await vi.waitFor(() => expect(run.last(B)?.lifecycle).toBe("running"));
+    await expect.poll(() => run.last(B)?.lifecycle).toBe("running");
     scene.runtime.exit(B, 3);
-    await vi.waitFor(() => expect(run.last(B)?.lifecycle).toBe("ended"));
+    await expect.poll(() => run.last(B)?.lifecycle).toBe("ended");
     expect(run.of(B)[0]).toMatchObject({ name: "shop/job-x", containers: [{ handle: { pid: 1001 } }] });
     expect(run.last(B)).toMatchObject({
       containers: [{ state: { status: "terminated", exitCode: 3, reason: "Error" } }],
       metadata: { complete: false },
     });
     scene.runtime.remove(B);
-    await vi.waitFor(() => expect(run.removed()).toEqual([B]));
+    await expect.poll(() => run.removed()).toEqual([B]);
   });
 
   it("C34: shows an edited label once, and a removed one no more", async () => {
@@ -102,7 +102,7 @@ describe("a pod of runtime and API server", () => {
     await run.synced();
     const before = run.of(A).length;
     scene.api.put(PODS, apiPod(A, "cart-0", { labels: {} }));
-    await vi.waitFor(() => expect(run.of(A)).toHaveLength(before + 1));
+    await expect.poll(() => run.of(A)).toHaveLength(before + 1);
     expect({ ...run.last(A)?.labels }).toEqual({});
   });
 
@@ -114,14 +114,14 @@ describe("a pod of runtime and API server", () => {
     await run.synced();
     scene.runtime.exit(A, 0);
     scene.api.put(PODS, apiPod(A, "job-0", { restartPolicy: "Never", phase: "Succeeded" }));
-    await vi.waitFor(() => expect(run.last(A)).toMatchObject({ lifecycle: "ended", status: { phase: "Succeeded" } }));
+    await expect.poll(() => run.last(A)).toMatchObject({ lifecycle: "ended", status: { phase: "Succeeded" } });
     scene.runtime.remove(A);
     scene.runtime.run(B, "other-0", REDIS);
-    await vi.waitFor(() => expect(run.last(B)).toBeDefined());
+    await expect.poll(() => run.last(B)).toBeDefined();
     expect(run.removed()).toEqual([]);
     expect(run.last(A)?.containers[0]?.state.exitCode).toBe(0);
     scene.api.delete(PODS, A);
-    await vi.waitFor(() => expect(run.removed()).toEqual([A]));
+    await expect.poll(() => run.removed()).toEqual([A]);
   });
 
   it("C07: made anew under the same name is another pod", async () => {
@@ -135,8 +135,8 @@ describe("a pod of runtime and API server", () => {
     scene.runtime.exit(A, 0);
     scene.api.delete(PODS, A);
     scene.runtime.remove(A);
-    await vi.waitFor(() => expect(run.removed()).toEqual([A]));
-    await vi.waitFor(() => expect(run.last(B)?.labels["run"]).toBe("second"));
+    await expect.poll(() => run.removed()).toEqual([A]);
+    await expect.poll(() => run.last(B)?.labels["run"]).toBe("second");
     expect(run.of(A).every(({ labels }) => labels["run"] !== "second")).toBe(true);
     expect(run.of(B).every(({ labels }) => labels["run"] !== "first")).toBe(true);
   });
@@ -162,7 +162,7 @@ describe("a pod of runtime and API server", () => {
     await using run = await watchScene(scene);
     await run.synced();
     scene.api.put(PODS, apiPod(A, "cart-0", { phase: "Failed" }));
-    await vi.waitFor(() => expect(run.last(A)).toMatchObject({ lifecycle: "ended", containers: [{ id: null }] }));
+    await expect.poll(() => run.last(A)).toMatchObject({ lifecycle: "ended", containers: [{ id: null }] });
   });
 
   it("that a new rule leaves out goes", async () => {
@@ -172,7 +172,7 @@ describe("a pod of runtime and API server", () => {
     await using run = await watchScene(scene, { exclude: { labels: { quiet: "*" } } });
     await run.synced();
     scene.api.put(PODS, apiPod(A, "cart-0", { labels: { app: "cart", quiet: "yes" } }));
-    await vi.waitFor(() => expect(run.removed()).toEqual([A]));
+    await expect.poll(() => run.removed()).toEqual([A]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { apiPod, openScene, PODS, watchScene } from "./world.ts";
 
 const A = "aaaaaaaa-0000-4000-8000-000000000001";
@@ -12,14 +12,14 @@ describe("an API server that is away", () => {
     scene.runtime.run(A, "cart-0", REDIS, { labels: { app: "cart" } });
     await using run = await watchScene(scene);
     await run.synced();
-    await vi.waitFor(() => expect(run.last(A)?.metadata.reason).toMatch(/^API server away/));
+    await expect.poll(() => run.last(A)?.metadata.reason).toMatch(/^API server away/);
     expect(run.last(A)).toMatchObject({
       labels: { app: "cart" },
       metadata: { complete: false, groups: { labels: { source: "cri" } } },
     });
     await scene.api.start();
     scene.api.put(PODS, apiPod(A, "cart-0", { labels: { app: "cart", tier: "gold" } }));
-    await vi.waitFor(() => expect(run.last(A)?.metadata.complete).toBe(true), 15_000);
+    await expect.poll(() => run.last(A)?.metadata.complete).toBe(true);
     expect(run.last(A)?.labels["tier"]).toBe("gold");
   }, 30_000);
 
@@ -35,17 +35,16 @@ describe("an API server that is away", () => {
     await run.synced();
     expect(run.last(A)?.metadata.groups.labels?.source).toBe("api");
     await scene.api.stop();
-    await vi.waitFor(() => expect(run.last(A)?.metadata.groups.labels?.source).toBe("downward"), 10_000);
+    await expect.poll(() => run.last(A)?.metadata.groups.labels?.source).toBe("downward");
     expect(run.last(A)).toMatchObject({
       labels: { app: "cart" },
       annotations: { team: "data" },
       metadata: { complete: false, groups: { annotations: { source: "cache" }, spec: { source: "cache" } } },
     });
     await scene.api.start();
-    await vi.waitFor(
-      () => expect(run.last(A)?.metadata).toMatchObject({ complete: true, groups: { labels: { source: "api" } } }),
-      15_000,
-    );
+    await expect
+      .poll(() => run.last(A)?.metadata)
+      .toMatchObject({ complete: true, groups: { labels: { source: "api" } } });
     expect(run.events.filter(({ type }) => type !== "updated").map(({ type }) => type)).toEqual(["added", "synced"]);
   }, 40_000);
 
@@ -56,10 +55,10 @@ describe("an API server that is away", () => {
     await using run = await watchScene(scene);
     await run.synced();
     await scene.api.stop();
-    await vi.waitFor(() => expect(run.last(A)?.metadata.complete).toBe(false), 10_000);
+    await expect.poll(() => run.last(A)?.metadata.complete).toBe(false);
     scene.runtime.exit(A, 0);
     scene.runtime.remove(A);
-    await vi.waitFor(() => expect(run.removed()).toEqual([A]));
+    await expect.poll(() => run.removed()).toEqual([A]);
     expect(run.last(A)?.lifecycle).toBe("ended");
   }, 30_000);
 
@@ -84,7 +83,7 @@ describe("a runtime that is away", () => {
     scene.runtime.restart();
     scene.runtime.remove(B);
     scene.api.put(PODS, apiPod(A, "cart-0", { labels: { still: "here" } }));
-    await vi.waitFor(() => expect(run.last(A)?.labels["still"]).toBe("here"));
+    await expect.poll(() => run.last(A)?.labels["still"]).toBe("here");
     expect(run.last(A)?.lifecycle).toBe("running");
     expect(run.removed()).toEqual([]);
     const sources = (): unknown => [
@@ -93,8 +92,8 @@ describe("a runtime that is away", () => {
     ];
     expect(sources()).toEqual(["cache", "cache"]);
     scene.runtime.away = false;
-    await vi.waitFor(() => expect(run.removed()).toEqual([B]), 10_000);
-    await vi.waitFor(() => expect(sources()).toEqual(["cri", "cri"]));
+    await expect.poll(() => run.removed()).toEqual([B]);
+    await expect.poll(() => sources()).toEqual(["cri", "cri"]);
   }, 20_000);
 
   it("C70: absent at start leaves the rest waiting until it comes", async () => {
@@ -103,7 +102,7 @@ describe("a runtime that is away", () => {
     scene.runtime.run(A, "cart-0", REDIS);
     scene.api.put(PODS, apiPod(A, "cart-0"));
     await using run = await watchScene(scene, { discovery: "cri" });
-    await vi.waitFor(() => expect(run.environment.describe()).toContain("no container runtime answers"));
+    await expect.poll(() => run.environment.describe()).toContain("no container runtime answers");
     scene.runtime.away = false;
     await run.synced();
     expect(run.last(A)?.lifecycle).toBe("running");
@@ -139,11 +138,11 @@ describe("no runtime's socket", () => {
     });
     const ended = [{ ...running[0], state: { terminated: { exitCode: 1, reason: "Error" } } }];
     scene.api.put(PODS, apiPod(A, "cart-0", { statuses: ended, phase: "Failed" }));
-    await vi.waitFor(() =>
-      expect(run.last(A)).toMatchObject({ lifecycle: "ended", containers: [{ state: { exitCode: 1 } }] }),
-    );
+    await expect
+      .poll(() => run.last(A))
+      .toMatchObject({ lifecycle: "ended", containers: [{ state: { exitCode: 1 } }] });
     scene.api.delete(PODS, A);
-    await vi.waitFor(() => expect(run.removed()).toEqual([A]));
+    await expect.poll(() => run.removed()).toEqual([A]);
   });
 
   it("looks again for a container that has no cgroup yet", async () => {
@@ -156,6 +155,6 @@ describe("no runtime's socket", () => {
       path: `/kubepods/pod${A}`,
       containers: new Map([[id, { path: `/kubepods/pod${A}/${id}`, pid: 77 }]]),
     });
-    await vi.waitFor(() => expect(run.last(A)?.containers[0]?.handle.pid).toBe(77), 5_000);
+    await expect.poll(() => run.last(A)?.containers[0]?.handle.pid).toBe(77);
   });
 });

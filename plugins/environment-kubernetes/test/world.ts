@@ -1,7 +1,7 @@
 import { createApiClient, type DownwardFiles, type PodCgroup, tokenTarget } from "@trawler/kube";
 import type { PluginHost, Workload, WorkloadEvent } from "@trawler/plugin-api";
 import { type FakeApi, type FakeObject, fakeApi, fakeHost, silentLog } from "@trawler/testkit";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { type Config, config } from "../src/config.ts";
 import { KubernetesEnvironment } from "../src/environment.ts";
 import type { World } from "../src/world.ts";
@@ -73,7 +73,7 @@ export async function watchScene(scene: Scene, settings: unknown = {}): Promise<
     of,
     last: (id) => of(id).at(-1),
     removed: () => events.flatMap((event) => (event.type === "removed" ? [event.workload.id] : [])),
-    synced: () => vi.waitFor(() => expect(events.some(({ type }) => type === "synced")).toBe(true), 10_000),
+    synced: () => expect.poll(() => events.some(({ type }) => type === "synced")).toBe(true),
     async [Symbol.asyncDispose]() {
       stop.abort();
       await done;
