@@ -1,5 +1,5 @@
 /** The checks that `.ci/run` makes after the tests. Each counts as one; all run, whatever fails. */
-import { add, type Counts, run, runProject } from "./vitest.ts";
+import { add, conclude, NOTHING, run, runProject } from "./vitest.ts";
 
 const checks: readonly (readonly [name: string, command: readonly string[]])[] = [
   ["lint", ["npx", "biome", "check", "--error-on-warnings"]],
@@ -9,14 +9,13 @@ const checks: readonly (readonly [name: string, command: readonly string[]])[] =
   ["generated files unchanged", ["npm", "run", "--silent", "generate", "--", "--check"]],
 ];
 
-let counts: Counts = { passed: 0, failed: 0, skipped: 0 };
+let counts = NOTHING;
 for (const [name, [command = "", ...args]] of checks) {
   console.log(`\n── ${name}`);
   const ok = (await run(command, args)) === 0;
   console.log(ok ? `${name}: ok` : `${name}: FAILED`);
-  counts = add(counts, { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 });
+  counts = add(counts, ok ? { ...NOTHING, passed: 1 } : { ...NOTHING, failed: 1, failures: [name] });
 }
 console.log("\n── architecture mutations");
 counts = add(counts, await runProject("architecture"));
-console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
-process.exitCode = counts.failed === 0 ? 0 : 1;
+conclude(counts);

@@ -1,10 +1,9 @@
 /** `npm test`: the unit tier on both Node versions that are supported, then the real node; ends with one line of counts. */
 import { oldestNode } from "./oldest-node.ts";
-import { add, type Counts, runProject } from "./vitest.ts";
+import { add, conclude, runProject } from "./vitest.ts";
 
-let counts: Counts = { passed: 0, failed: 0, skipped: 0 };
 console.log("── unit tests");
-counts = add(counts, await runProject("unit"));
+let counts = await runProject("unit");
 const oldest = await oldestNode();
 if ("path" in oldest) {
   console.log("\n── unit tests on the oldest supported Node");
@@ -14,5 +13,4 @@ if ("path" in oldest) {
 }
 console.log("\n── end-to-end tests on a real node");
 counts = add(counts, await runProject("e2e"));
-console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
-process.exitCode = counts.failed === 0 && counts.passed > 0 ? 0 : 1;
+conclude(counts);
