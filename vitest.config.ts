@@ -23,7 +23,8 @@ export default defineConfig({
           name: "unit",
           include: ["packages/*/test/**/*.test.ts", "plugins/*/test/**/*.test.ts", "test/testbed/test/**/*.test.ts"],
           // For a machine that is busy with something else; each test waits for conditions, not for time.
-          testTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {

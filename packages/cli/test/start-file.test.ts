@@ -17,7 +17,7 @@ beforeAll(async () => {
     cwd: ROOT,
   });
   expect(code, stderr).toBe(0);
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test("on a Node that is too old it says which it needs, and how to get it", async () => {

@@ -21,7 +21,7 @@ describe("an API server that is away", () => {
     scene.api.put(PODS, apiPod(A, "cart-0", { labels: { app: "cart", tier: "gold" } }));
     await expect.poll(() => run.last(A)?.metadata.complete).toBe(true);
     expect(run.last(A)?.labels["tier"]).toBe("gold");
-  }, 30_000);
+  });
 
   it("in the middle, leaves what it said as cached, names downward files that agree, and is whole again after", async () => {
     await using scene = await openScene();
@@ -46,7 +46,7 @@ describe("an API server that is away", () => {
       .poll(() => run.last(A)?.metadata)
       .toMatchObject({ complete: true, groups: { labels: { source: "api" } } });
     expect(run.events.filter(({ type }) => type !== "updated").map(({ type }) => type)).toEqual(["added", "synced"]);
-  }, 40_000);
+  });
 
   it("does not keep a pod that the runtime has given up", async () => {
     await using scene = await openScene();
@@ -60,7 +60,7 @@ describe("an API server that is away", () => {
     scene.runtime.remove(A);
     await expect.poll(() => run.removed()).toEqual([A]);
     expect(run.last(A)?.lifecycle).toBe("ended");
-  }, 30_000);
+  });
 
   it("and is not wanted, is said to be switched off", async () => {
     await using scene = await openScene({ api: false });
@@ -94,7 +94,7 @@ describe("a runtime that is away", () => {
     scene.runtime.away = false;
     await expect.poll(() => run.removed()).toEqual([B]);
     await expect.poll(() => sources()).toEqual(["cri", "cri"]);
-  }, 20_000);
+  });
 
   it("C70: absent at start leaves the rest waiting until it comes", async () => {
     await using scene = await openScene();
@@ -106,7 +106,7 @@ describe("a runtime that is away", () => {
     scene.runtime.away = false;
     await run.synced();
     expect(run.last(A)?.lifecycle).toBe("running");
-  }, 20_000);
+  });
 });
 
 describe("no runtime's socket", () => {
