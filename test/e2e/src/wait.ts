@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 export async function waitFor<T>(
   what: string,
   probe: () => T | undefined | false | Promise<T | undefined | false>,
-  deadline = 30_000,
+  deadline = 60_000,
 ): Promise<T> {
   const end = performance.now() + deadline;
   let last: unknown;
