@@ -64,7 +64,7 @@ export class Agent implements AsyncDisposable {
         const answer = await fetch(`http://127.0.0.1:${port}/${options.unready ? "healthz" : "readyz"}`);
         return answer.ok;
       },
-      30_000,
+      60_000,
     ).catch(async (cause) => {
       await agent[Symbol.asyncDispose]();
       throw new Error(`the agent did not become ready:\n${agent.log.join("\n")}`, { cause });

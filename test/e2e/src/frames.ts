@@ -21,12 +21,12 @@ export class FrameLog {
   }
 
   /** Waits for such a frame. */
-  next(pod: string, what: string, test: (frame: Frame) => boolean, deadline = 30_000): Promise<Frame> {
+  next(pod: string, what: string, test: (frame: Frame) => boolean, deadline = 60_000): Promise<Frame> {
     return waitFor(`a frame of ${pod}: ${what}`, () => this.find(pod, test), deadline);
   }
 
   /** Waits for such a frame among those that are yet to come. */
-  upcoming(pod: string, what: string, test: (frame: Frame) => boolean, deadline = 30_000): Promise<Frame> {
+  upcoming(pod: string, what: string, test: (frame: Frame) => boolean, deadline = 60_000): Promise<Frame> {
     const after = this.of(pod).length;
     return waitFor(`a new frame of ${pod}: ${what}`, () => this.find(pod, test, after), deadline);
   }
