@@ -28,7 +28,7 @@ function ended(state: "FAILED" | "PARTIAL"): string {
 test("purge says what it would forget, forgets it, and keeps what may have left something", async () => {
   const [failed, partial] = [ended("FAILED"), ended("PARTIAL")];
   const purge = (...args: readonly string[]) => runMain(["provision", "purge", "--state", path, ...args]);
-  const young = await purge("--older-than", "60d", "-o", "json");
+  const young = await purge("--older-than", "1440h", "-o", "json");
   expect([young.code, JSON.parse(young.stdout)]).toEqual([0, { dryRun: false, purged: [], kept: 2 }]);
   const dry = await purge("--dry-run");
   expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining(`${failed}  FAILED`)]);
@@ -39,7 +39,21 @@ test("purge says what it would forget, forgets it, and keeps what may have left 
   // A service answers a request that comes again for a week.
   writeFileSync(join(path, "service.db"), "");
   const early = await purge("--older-than", "1h");
-  expect([early.code, early.stderr]).toEqual([2, expect.stringContaining("--older-than 7d")]);
+  expect([early.code, early.stderr]).toEqual([2, expect.stringContaining("--older-than 168h")]);
+});
+
+test("ages and timeouts are durations as settings write them; what no timer can wait for is refused", async () => {
+  ended("FAILED");
+  const purged = await runMain(["provision", "purge", "--state", path, "--older-than", "1.5h", "-o", "json"]);
+  expect([purged.code, JSON.parse(purged.stdout).purged.length]).toEqual([0, 1]);
+  for (const value of ["7", "7d"]) {
+    const wrong = await runMain(["provision", "purge", "--state", path, "--older-than", value]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("It is a duration such as 30m or 720h")]);
+  }
+  for (const value of ["10", "1000h"]) {
+    const wrong = await runMain(["provision", "apply", "-f", "none.yaml", "--ready-timeout", value]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("It is a duration up to 596h")]);
+  }
 });
 
 test("list tells of the runs that can be read, and which one cannot", async () => {

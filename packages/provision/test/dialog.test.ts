@@ -31,6 +31,14 @@ const small = (parameter: object, object: object): Dialog =>
       objects: [{ apiVersion: "v1", kind: "ConfigMap", ...object }],
     }),
   );
+/** Answers that the form of postgresql.yaml cannot do without. */
+const NEEDED = {
+  NAME: "db",
+  POSTGRESQL_VERSION: "17",
+  DATABASE_NAME: "a",
+  MEMORY_LIMIT: "1Gi",
+  VOLUME_CAPACITY: "1Gi",
+};
 const LABEL = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$";
 
 test("D1, D16: a plain parameter is a line of text under its display name, with its help", () => {
@@ -66,8 +74,26 @@ test("D2, D3: a generated password is not required and says what comes", () => {
   });
 });
 
+test("D2: what a generated value looks like is a hint and no check", () => {
+  const dialog = example("postgresql.yaml");
+  const { fields, schema } = dialog;
+  const password = fields.filter(({ name }) => name === "DATABASE_PASSWORD");
+  expect(password.map(({ pattern, maxLength }) => [pattern, maxLength])).toEqual([[null, null]]);
+  expect(JSON.stringify(schema)).not.toContain("{16}");
+  expect(dialog.ui).toMatchObject({
+    parameters: { DATABASE_PASSWORD: { "ui:options": { generated: true, generatedPattern: expect.any(String) } } },
+  });
+  const own = { DATABASE_PASSWORD: "of my own!" };
+  const { values, faults } = readAnswers(dialog, { target: { namespace: "shop" }, parameters: { ...NEEDED, ...own } });
+  expect(faults).toEqual([]);
+  expect(values).toContainEqual(["DATABASE_PASSWORD", "of my own!"]);
+  const broken = small({ name: "A", generate: "expression", from: "plain-[a-f]{2}" }, { x: "${A}" });
+  expect(field(broken, "A")?.placeholder).toBe("generated if left empty (8 characters)");
+});
+
 test.each([
   "DB_PASS",
+  "ROOT_PASSWD",
   "USER_PWD",
   "MY_SECRET",
   "GIT_TOKEN",
@@ -127,6 +153,31 @@ test("D5, D6: numbers, and what their places allow", () => {
   expect(field(text, "REPLICAS")).toMatchObject({ control: "text", type: "string", default: "2" });
 });
 
+test("D5: a number that is no whole one stays a number; what only looks like one is text", () => {
+  const ratio = small({ name: "RATIO", value: "0.25" }, { x: "${{RATIO}}" });
+  expect(field(ratio, "RATIO")).toMatchObject({ control: "number", type: "number", default: 0.25, minimum: null });
+  const answers = { target: { namespace: "shop" }, parameters: { RATIO: 0.5 } };
+  expect(readAnswers(ratio, answers).values).toEqual([["RATIO", "0.5"]]);
+  const mixed = small({ name: "N", value: "2" }, { x: "${{N}}", y: "a ${N}" });
+  expect(field(mixed, "N")).toMatchObject({ control: "text", type: "string", default: "2" });
+  const zero = small({ name: "N", value: "007" }, { x: "${{N}}" });
+  expect(field(zero, "N")).toMatchObject({ control: "text", type: "string", default: "007" });
+});
+
+test.each([
+  ["spec.replicas", { spec: { replicas: "${{N}}" } }, 0, null],
+  ["a port of a Service", { spec: { ports: [{ port: "${{N}}" }] } }, 1, 65_535],
+  ["a target port", { spec: { ports: [{ targetPort: "${{N}}" }] } }, 1, 65_535],
+  ["a container's port", { spec: { containers: [{ ports: [{ containerPort: "${{N}}" }] }] } }, 1, 65_535],
+  ["a port of every node", { spec: { ports: [{ nodePort: "${{N}}" }] } }, 30_000, 32_767],
+])("D6: %s bounds the number, with and without a default", (_, object, minimum, maximum) => {
+  for (const parameter of [
+    { name: "N", required: true },
+    { name: "N", value: "30001" },
+  ])
+    expect(field(small(parameter, object), "N")).toMatchObject({ type: "integer", minimum, maximum });
+});
+
 test("D7: quantities", () => {
   for (const [file, name] of [
     ["postgresql.yaml", "VOLUME_CAPACITY"],
@@ -152,6 +203,57 @@ test("D8: names are DNS names in all that is made of them", () => {
   expect(field(prefixed, "NAME")).toMatchObject({ pattern: "^[-a-z0-9]*[a-z0-9]$", maxLength: 59 });
 });
 
+test("D8: how long a name may be depends on the kind, and the shortest of all uses counts", () => {
+  const named = (kind: string, name: string) => field(small({ name: "N" }, { kind, metadata: { name } }), "N");
+  expect(named("ConfigMap", "${N}-settings")).toMatchObject({ maxLength: 253 - "-settings".length });
+  expect(named("ConfigMap", "${N}")?.pattern).toContain(".");
+  expect(named("Namespace", "${N}")).toMatchObject({ maxLength: 63, pattern: LABEL });
+  expect(named("Service", "${N}-${N}")).toMatchObject({ maxLength: 31 });
+  const text = JSON.stringify({
+    apiVersion: "v1",
+    kind: "Template",
+    parameters: [{ name: "NAME", required: true }],
+    objects: ["${NAME}", "${NAME}-headless"].map((name) => ({ apiVersion: "v1", kind: "Service", metadata: { name } })),
+  });
+  const both = open(text);
+  expect(field(both, "NAME")).toMatchObject({ control: "text", required: true, pattern: LABEL, maxLength: 54 });
+  for (const NAME of ["-a", "A", "a".repeat(55)])
+    expect(readAnswers(both, { target: { namespace: "shop" }, parameters: { NAME } }).faults).toHaveLength(1);
+});
+
+test.each([
+  ["PEM on one line", { name: "A", value: "-----BEGIN CERTIFICATE-----" }, { x: "${A}" }],
+  ["JSON", { name: "A", value: '{ "a": 1 }' }, { x: "${A}" }],
+  ["YAML", { name: "A", value: "--- a" }, { x: "${A}" }],
+  ["two lines", { name: "A", value: "a\nb" }, { x: "${A}" }],
+  ["a file of a ConfigMap, without a default", { name: "A" }, { data: { "a.conf": "${A}" } }],
+])("D9: %s gets a text area, which keeps its lines", (_, parameter, object) => {
+  const dialog = small(parameter, object);
+  expect(field(dialog, "A")).toMatchObject({ control: "textarea", multiline: true });
+  const answers = { target: { namespace: "shop" }, parameters: { A: "one\n two\n" } };
+  expect(readAnswers(dialog, answers).values).toEqual([["A", "one\n two\n"]]);
+});
+
+test("D10, D11: what is no JSON, and what is no choice, is refused", () => {
+  const faultsOf = (dialog: Dialog, value: string) =>
+    readAnswers(dialog, { target: { namespace: "shop" }, parameters: { A: value } }).faults.map(
+      ({ message }) => message,
+    );
+  const code = small({ name: "A", value: '["a"]' }, { x: "${{A}}" });
+  expect(field(code, "A")).toMatchObject({ control: "code", multiline: true });
+  expect([faultsOf(code, "[1"), faultsOf(code, "[1]")]).toEqual([["A takes JSON"], []]);
+  const text = JSON.stringify({
+    apiVersion: "v1",
+    kind: "Template",
+    metadata: { annotations: { "trawler.dev/options.A": "small, large" } },
+    parameters: [{ name: "A", value: "medium" }],
+    message: "${A}",
+  });
+  const choice = open(text);
+  expect(field(choice, "A")).toMatchObject({ control: "select", options: ["medium", "small", "large"] });
+  expect([faultsOf(choice, "huge"), faultsOf(choice, "large")]).toEqual([["A takes one of medium, small, large"], []]);
+});
+
 test("D9, D10, D11: text areas, JSON, choices", () => {
   expect(field(example("reverse-proxy.yaml"), "NGINX_CONF")).toMatchObject({ control: "textarea", multiline: true });
   expect(field(small({ name: "A", value: "x".repeat(81) }, { x: "${A}" }), "A")).toMatchObject({ control: "textarea" });
@@ -175,6 +277,12 @@ test("D13: what is never used stands last and says so", () => {
   expect(dialog?.fields.filter(({ unused }) => unused).map(({ name }) => name)).toEqual(["OLD_AGENT_PORT"]);
   expect(faults.map(({ code, severity }) => [code, severity])).toEqual([["PARAMETER_UNUSED", "warning"]]);
   expect(JSON.stringify(dialog?.ui)).toMatch(/"ui:order":\["NAME",.*"OLD_AGENT_PORT"\]/);
+  expect(dialog?.ui).toMatchObject({
+    parameters: { OLD_AGENT_PORT: { "ui:options": { unused: true, collapsed: true } } },
+  });
+  expect(field(small({ name: "A" }, { x: "1" }), "A")).toMatchObject({ unused: true, required: false });
+  // Processing asks for it all the same, and so does the form.
+  expect(field(small({ name: "A", required: true }, { x: "1" }), "A")).toMatchObject({ unused: true, required: true });
 });
 
 test("D14, D15: undeclared and duplicate names are errors in strict mode only", () => {
@@ -206,18 +314,44 @@ test("D17, D19: the target comes first, exactly one; a template without paramete
     expect(readAnswers(dialog, { target }).faults).toHaveLength(1);
 });
 
+test("D16: the name is always to be seen, in the hints and in the preview", () => {
+  const dialog = example("web-with-database.yaml");
+  expect(dialog.ui).toMatchObject({ parameters: { HOST_NAME: { "ui:help": "HOST_NAME" } } });
+  expect(previewDialog(dialog)).toMatch(/Host name \*? .*\n +HOST_NAME · The name that browsers use\./);
+});
+
+test("D12, D17: namespaces to choose from are those that we may list; where we may not, none are told", async () => {
+  await using fake = await fakeCluster();
+  using client = createApiClient({ target: tokenTarget({ server: fake.url }) });
+  const place = (name: string, more: object = {}) =>
+    fake.objects.set(`/${name}`, { kind: "Namespace", metadata: { name, ...more } });
+  place("shop");
+  place("blue");
+  place("old", { deletionTimestamp: "2026-01-01T00:00:00Z" });
+  const dialog = await markRights(new Cluster(client), example("team-space.yaml"), null);
+  expect(dialog.namespaces).toEqual(["blue", "shop"]);
+  const listed = { examples: ["blue", "shop"] };
+  expect(dialog.schema).toMatchObject({
+    properties: {
+      target: { properties: { namespace: listed } },
+      parameters: { properties: { NAMESPACE: listed } },
+    },
+  });
+  expect(previewDialog(dialog)).toMatch(/Namespace +\[ +\] v {2}blue \| shop\n/);
+  // One that is not among them may be right all the same.
+  expect(readAnswers(dialog, { target: { namespace: "other" }, parameters: { TEAM: "a" } }).faults).toEqual([]);
+  fake.interfere = (method, path) =>
+    method === "GET" && path === "/api/v1/namespaces" ? [403, { reason: "Forbidden", message: "no" }] : undefined;
+  const blind = await markRights(new Cluster(client), example("team-space.yaml"), null);
+  expect(blind.namespaces).toBeNull();
+  expect(JSON.stringify(blind.schema)).not.toContain("examples");
+  expect(example("team-space.yaml").namespaces).toBeNull();
+});
+
 test("D18: an emptied field is not given, unless it is set to empty", () => {
   const dialog = example("postgresql.yaml");
   const target = { namespace: "shop" };
-  const parameters = {
-    NAME: "db",
-    POSTGRESQL_VERSION: "17",
-    DATABASE_NAME: "a",
-    DATABASE_PASSWORD: "",
-    MEMORY_LIMIT: "1Gi",
-    VOLUME_CAPACITY: "1Gi",
-    MAX_CONNECTIONS: "",
-  };
+  const parameters = { ...NEEDED, DATABASE_PASSWORD: "", MAX_CONNECTIONS: "" };
   const names = (answers: Parameters<typeof readAnswers>[1]) =>
     readAnswers(dialog, answers).values.map(([name, value]) => `${name}=${value}`);
   expect(names({ target, parameters })).not.toContain("MAX_CONNECTIONS=");

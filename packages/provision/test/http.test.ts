@@ -250,7 +250,14 @@ test("the catalogue: good and bad templates, their forms, and answers that becom
   expect(dialog.body["schema"]).toMatchObject({ type: "object" });
   expect(one.text + dialog.text).not.toContain("sWordfish");
   expect(dialog.body["creates"]).toMatchObject([{ kind: "ConfigMap", mayCreate: true }]);
-  expect((await serving.request("GET", "/v1/templates/none")).status).toBe(404);
+  for (const [method, path, body] of [
+    ["GET", "/v1/templates/none"],
+    ["GET", "/v1/templates/none/dialog"],
+    ["POST", "/v1/plan", { template: { name: "none" } }],
+  ] as const) {
+    const { status, body: answer } = await serving.request(method, path, body);
+    expect([status, answer["message"]]).toEqual([404, "there is no template none in the catalogue"]);
+  }
   expect((await serving.request("GET", "/v1/templates/bad/dialog")).status).toBe(422);
   const inline = { template: { source: templateOf(["a"]) }, namespace: "shop" };
   expect((await serving.request("POST", "/v1/instances", inline)).status).toBe(403);
@@ -269,7 +276,7 @@ test("the catalogue: good and bad templates, their forms, and answers that becom
   expect(serving.cluster.made).toEqual(["shop/web"]);
 });
 
-test("D20: the form of a service says what its account may not create; a cluster that is away keeps no form from being shown", async () => {
+test("D17, D20: the form of a service says what its account may not create; a cluster that is away keeps no form from being shown", async () => {
   await using serving = await Serving.open();
   await serving.stop();
   const folder = join(serving.folder, "templates");
@@ -289,6 +296,10 @@ test("D20: the form of a service says what its account may not create; a cluster
     return [status, ...creates.map(({ mayCreate }) => mayCreate)];
   };
   expect(await rights("?namespace=shop")).toEqual([200, false, true]);
+  serving.cluster.objects.set("/blue", { kind: "Namespace", metadata: { name: "blue" } });
+  const { body } = await serving.request("GET", "/v1/templates/shop/dialog");
+  expect(body["namespaces"]).toEqual(["blue"]);
+  serving.cluster.objects.clear();
   // Where it is to go is not chosen yet.
   expect(await rights("")).toEqual([200, null, true]);
   expect(await rights("?namespace=shop&server=false")).toEqual([200, null, null]);

@@ -1,5 +1,5 @@
 import { readTemplate } from "../template/read.ts";
-import type { Mode, TemplateFault } from "../template/types.ts";
+import type { Mode, TemplateDocument, TemplateFault } from "../template/types.ts";
 import { looksLikeTemplate, type TemplateFile } from "./files.ts";
 
 /** One template of a catalogue. */
@@ -20,18 +20,33 @@ export interface CatalogueEntry {
 export function listTemplates(files: readonly TemplateFile[], mode: Mode = "strict"): readonly CatalogueEntry[] {
   return files
     .filter(({ text }) => looksLikeTemplate(text))
-    .map(({ file, text }) => {
-      const { template, faults } = readTemplate(text, file, mode);
-      const { name, displayName, description, parameters, objects, digest } = template;
-      return {
-        file,
-        name,
-        displayName,
-        description,
-        parameters: parameters.length,
-        objects: objects.length,
-        digest,
-        faults: faults.filter(({ severity }) => severity === "error"),
-      };
-    });
+    .map(({ file, text }) => entryOf(file, readTemplate(text, file, mode)));
+}
+
+/** The first template of that name, as it was read to find it; null where there is none. */
+export function findTemplate(
+  files: readonly TemplateFile[],
+  name: string,
+  mode: Mode,
+): { readonly file: string; readonly document: TemplateDocument } | null {
+  for (const { file, text } of files) {
+    if (!looksLikeTemplate(text)) continue;
+    const document = readTemplate(text, file, mode);
+    if (document.template.name === name) return { file, document };
+  }
+  return null;
+}
+
+export function entryOf(file: string, { template, faults }: TemplateDocument): CatalogueEntry {
+  const { name, displayName, description, parameters, objects, digest } = template;
+  return {
+    file,
+    name,
+    displayName,
+    description,
+    parameters: parameters.length,
+    objects: objects.length,
+    digest,
+    faults: faults.filter(({ severity }) => severity === "error"),
+  };
 }

@@ -1,6 +1,15 @@
 import { listOf, recordOf, textOf } from "./read.ts";
 import type { ResourceType } from "./types.ts";
 
+export const NAMESPACE_TYPE: ResourceType = {
+  apiVersion: "v1",
+  group: "",
+  version: "v1",
+  kind: "Namespace",
+  plural: "namespaces",
+  namespaced: false,
+};
+
 export function splitApiVersion(apiVersion: string): { readonly group: string; readonly version: string } {
   const slash = apiVersion.indexOf("/");
   if (slash < 0) return { group: "", version: apiVersion };

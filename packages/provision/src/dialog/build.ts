@@ -35,6 +35,7 @@ export function buildDialog(source: string | TemplateDocument, mode: Mode = "str
     schema: answerSchema(title, template.description, fields),
     ui: uiHints(fields),
     creates: countKinds(template, mode),
+    namespaces: null,
     message: template.message,
   };
   return { dialog, faults };

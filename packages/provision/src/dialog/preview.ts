@@ -3,10 +3,11 @@ import { MASK } from "../template/redact.ts";
 import type { Dialog, Field } from "./types.ts";
 
 const BOX = 28;
+const MOST_NAMES = 20;
 
 /** The form as text, for a terminal: what a person would see, before anything is built. */
 export function previewDialog(dialog: Dialog): string {
-  const { title, description, fields, creates, message } = dialog;
+  const { title, description, fields, creates, namespaces, message } = dialog;
   const used = fields.filter(({ unused }) => !unused);
   const unused = fields.filter((field) => field.unused);
   const width = Math.max(14, ...fields.map(({ label, required }) => line(label).length + (required ? 2 : 0))) + 2;
@@ -16,7 +17,7 @@ export function previewDialog(dialog: Dialog): string {
     ...(description === null ? [] : [`  ${line(description)}`]),
     "",
     "Target (one of)",
-    `  ${"Namespace".padEnd(width)}${box("")}`,
+    `  ${"Namespace".padEnd(width)}${box("")}${namespaces === null ? "" : ` v  ${among(namespaces)}`}`,
     `  ${"New namespace".padEnd(width)}${box("")}`,
     ...(used.length === 0 ? [] : ["", "Parameters (* required)", ...rows(used)]),
     ...(unused.length === 0 ? [] : ["", "Unused: the template never refers to these", ...rows(unused)]),
@@ -30,6 +31,11 @@ export function previewDialog(dialog: Dialog): string {
     ...(message === null ? [] : ["", "Message", ...message.split("\n").map((text) => `  ${line(text)}`)]),
     "",
   ].join("\n");
+}
+
+function among(names: readonly string[]): string {
+  const more = names.length - MOST_NAMES;
+  return `${names.slice(0, MOST_NAMES).map(line).join(" | ")}${more > 0 ? ` | and ${more} more` : ""}`;
 }
 
 function row(field: Field, width: number): readonly string[] {

@@ -3,9 +3,17 @@ import { DNS_LABEL } from "./field.ts";
 import type { Field } from "./types.ts";
 
 /** JSON Schema of the answers: `target`, `parameters` by name, and `empty`: names whose value is to be the empty text. */
-export function answerSchema(title: string, description: string | null, fields: readonly Field[]): JsonMap {
+export function answerSchema(
+  title: string,
+  description: string | null,
+  fields: readonly Field[],
+  namespaces: readonly string[] | null = null,
+): JsonMap {
+  // Names to choose from; another one may be right too, as not everyone may list all.
+  const choice = namespaces === null ? {} : { examples: namespaces };
   const properties = emptyMap();
-  for (const field of fields) properties[field.name] = fieldSchema(field);
+  for (const field of fields)
+    properties[field.name] = { ...fieldSchema(field), ...(field.control === "namespace" ? choice : {}) };
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   const namespace = { type: "string", pattern: DNS_LABEL, maxLength: 63 };
   const optional = fields.filter((field) => field.type === "string" && !field.required).map(({ name }) => name);
@@ -19,7 +27,7 @@ export function answerSchema(title: string, description: string | null, fields: 
         title: "Target",
         type: "object",
         properties: {
-          namespace: { ...namespace, title: "Namespace", description: "One that exists." },
+          namespace: { ...namespace, title: "Namespace", description: "One that exists.", ...choice },
           newNamespace: { ...namespace, title: "New namespace", description: "One to create." },
         },
         oneOf: [{ required: ["namespace"] }, { required: ["newNamespace"] }],

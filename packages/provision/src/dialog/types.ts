@@ -64,6 +64,8 @@ export interface Dialog {
   /** Hints of how to show it, in the form that `@rjsf/core` takes. */
   readonly ui: JsonMap;
   readonly creates: readonly KindCount[];
+  /** Namespaces to choose from, sorted; null where no cluster was asked, or where it does not list them to us. */
+  readonly namespaces: readonly string[] | null;
   /** The message with its references. */
   readonly message: string | null;
 }

@@ -1,16 +1,7 @@
 import type { Cluster } from "../cluster/cluster.ts";
+import { NAMESPACE_TYPE } from "../cluster/discovery.ts";
 import { metadataOf } from "../cluster/read.ts";
-import type { ResourceType } from "../cluster/types.ts";
 import type { Finding, PlannedObject } from "./types.ts";
-
-const NAMESPACE_TYPE: ResourceType = {
-  apiVersion: "v1",
-  group: "",
-  version: "v1",
-  kind: "Namespace",
-  plural: "namespaces",
-  namespaced: false,
-};
 
 /** Namespaces that the objects themselves bring. */
 export function ownNamespaces(objects: readonly PlannedObject[]): ReadonlySet<string> {

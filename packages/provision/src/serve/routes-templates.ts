@@ -41,8 +41,8 @@ export function addTemplates(app: FastifyInstance, { templates, creator, rights 
       response: { 200: answer("Its description, and its form.", "Template"), ...REFUSED },
     },
     handler: async ({ params: { name } }) => {
-      const { entry, ...file } = await templates.find(name);
-      const { fields, creates, message } = await templates.dialog(file, "strict");
+      const { entry, dialog } = await templates.dialog(name, "strict");
+      const { fields, creates, message } = dialog;
       return { ...entry, fields, creates, message };
     },
   });
@@ -69,7 +69,7 @@ export function addTemplates(app: FastifyInstance, { templates, creator, rights 
       response: { 200: answer("The form.", "Dialog"), ...REFUSED },
     },
     handler: async ({ params: { name }, query: { mode = "strict", namespace = null, server = "true" } }) => {
-      const dialog = await templates.dialog(await templates.find(name), mode);
+      const { dialog } = await templates.dialog(name, mode);
       return server === "true" ? await markRights(rights(), dialog, namespace) : dialog;
     },
   });

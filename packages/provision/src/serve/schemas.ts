@@ -106,6 +106,7 @@ export const SHARED: readonly { readonly $id: string; readonly [keyword: string]
       schema: open,
       ui: open,
       creates: list(open),
+      namespaces: { type: ["array", "null"], items: text, description: "To choose from, where they may be listed." },
       message: textOrNull,
     },
   },

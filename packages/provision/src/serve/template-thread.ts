@@ -1,14 +1,15 @@
 import { parentPort } from "node:worker_threads";
 import { errorMessage } from "@trawler/plugin-api";
 import type { TemplateFile } from "../catalogue/files.ts";
-import { type CatalogueEntry, listTemplates } from "../catalogue/list.ts";
+import { type CatalogueEntry, entryOf, findTemplate, listTemplates } from "../catalogue/list.ts";
 import { readAnswers } from "../dialog/answers.ts";
 import { buildDialog } from "../dialog/build.ts";
 import type { AnswerFault, Dialog } from "../dialog/types.ts";
 import { parseJson } from "../json.ts";
 import { maskTemplate, placed } from "../template/mask.ts";
 import { processTemplate } from "../template/process.ts";
-import type { Mode, ParameterValue, ProcessedObject, TemplateFault } from "../template/types.ts";
+import { readTemplate } from "../template/read.ts";
+import type { Mode, ParameterValue, ProcessedObject, TemplateDocument, TemplateFault } from "../template/types.ts";
 
 /** What goes between the threads is copied: so JSON goes as its text, which keeps numbers exact and maps as they are. */
 type JsonText = string;
@@ -37,12 +38,17 @@ export interface ThreadPrepared extends TemplateValues {
   };
 }
 
+/** A text, or the name of a template that one of these files holds. */
+export type TemplateSource = TemplateFile | { readonly name: string; readonly files: readonly TemplateFile[] };
+
 export type ThreadRefused =
+  | { readonly kind: "missing"; readonly name: string }
   | { readonly kind: "faulty"; readonly faults: readonly TemplateFault[] }
   | { readonly kind: "unfit"; readonly answers: readonly AnswerFault[] };
 
-interface ThreadDialog {
+export interface ThreadDialog {
   readonly kind: "dialog";
+  readonly entry: CatalogueEntry;
   readonly dialog: Dialog;
 }
 
@@ -50,11 +56,12 @@ interface ThreadDialog {
 export interface TemplateJobs {
   readonly list: { readonly asked: readonly TemplateFile[]; readonly answer: readonly CatalogueEntry[] };
   readonly dialog: {
-    readonly asked: TemplateFile & { readonly mode: Mode };
+    readonly asked: { readonly source: TemplateSource; readonly mode: Mode };
     readonly answer: ThreadDialog | ThreadRefused;
   };
   readonly prepare: {
-    readonly asked: TemplateFile & {
+    readonly asked: {
+      readonly source: TemplateSource;
       readonly mode: Mode;
       readonly ignoreUnknown: boolean;
       readonly given: TemplateValues | { readonly answers: JsonText };
@@ -68,23 +75,39 @@ export type Asked = {
 }[JobKind];
 export type Answered = { readonly answer: TemplateJobs[JobKind]["answer"] } | { readonly failed: string };
 
+interface Found {
+  readonly file: string;
+  readonly document: TemplateDocument;
+}
+
 function work(job: Asked): TemplateJobs[JobKind]["answer"] {
   if (job.kind === "list") return listTemplates(job.asked);
-  return job.kind === "dialog" ? form(job.asked) : prepare(job.asked);
+  const { source, mode } = job.asked;
+  const found = read(source, mode);
+  if (found === null) return { kind: "missing", name: "name" in source ? source.name : "" };
+  return job.kind === "dialog" ? form(found, mode) : prepare(found.document, job.asked);
 }
 
-function form({ text, mode, file }: TemplateJobs["dialog"]["asked"]): TemplateJobs["dialog"]["answer"] {
-  const { dialog, faults } = buildDialog(text, mode, file);
+/** Once: all that is asked of a template is asked of this. */
+function read(source: TemplateSource, mode: Mode): Found | null {
+  if ("name" in source) return findTemplate(source.files, source.name, mode);
+  return { file: source.file, document: readTemplate(source.text, source.file, mode) };
+}
+
+function form({ file, document }: Found, mode: Mode): TemplateJobs["dialog"]["answer"] {
+  const { dialog, faults } = buildDialog(document, mode);
   if (dialog === null) return { kind: "faulty", faults };
-  return { kind: "dialog", dialog };
+  return { kind: "dialog", entry: entryOf(file, document), dialog };
 }
 
-function prepare(asked: TemplateJobs["prepare"]["asked"]): TemplateJobs["prepare"]["answer"] {
-  const { text, mode, file, ignoreUnknown, given } = asked;
-  const target = "answers" in given ? read(asked, given.answers) : given;
+function prepare(
+  document: TemplateDocument,
+  { mode, ignoreUnknown, given }: TemplateJobs["prepare"]["asked"],
+): TemplateJobs["prepare"]["answer"] {
+  const target = "answers" in given ? answered(document, mode, given.answers) : given;
   if ("kind" in target) return target;
   const { namespace, values } = target;
-  const { template, faults } = processTemplate(text, { mode, values, namespace, ignoreUnknown, file });
+  const { template, faults } = processTemplate(document, { mode, values, namespace, ignoreUnknown });
   if (template === null) return { kind: "faulty", faults };
   const { objects, parameters, message } = maskTemplate(template);
   return {
@@ -101,11 +124,8 @@ function prepare(asked: TemplateJobs["prepare"]["asked"]): TemplateJobs["prepare
   };
 }
 
-function read(
-  { text, mode, file }: TemplateFile & { readonly mode: Mode },
-  answers: JsonText,
-): TemplateValues | ThreadRefused {
-  const { dialog, faults } = buildDialog(text, mode, file);
+function answered(document: TemplateDocument, mode: Mode, answers: JsonText): TemplateValues | ThreadRefused {
+  const { dialog, faults } = buildDialog(document, mode);
   if (dialog === null) return { kind: "faulty", faults };
   const result = readAnswers(dialog, parseJson(answers));
   if (result.faults.length > 0 || result.target === null) return { kind: "unfit", answers: result.faults };

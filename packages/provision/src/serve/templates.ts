@@ -1,13 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { readTemplateFiles, type TemplateFile } from "../catalogue/files.ts";
 import type { CatalogueEntry } from "../catalogue/list.ts";
-import type { Dialog } from "../dialog/types.ts";
 import { emptyMap, isMap, parseJson } from "../json.ts";
 import { isFatal } from "../template/faults.ts";
 import { redactor } from "../template/redact.ts";
 import type { Mode, ProcessedObject, ProcessedTemplate, TemplateFault } from "../template/types.ts";
 import { notFound, Refusal } from "./refusal.ts";
-import type { TemplateValues, ThreadPrepared, ThreadRefused } from "./template-thread.ts";
+import type { TemplateSource, TemplateValues, ThreadDialog, ThreadPrepared, ThreadRefused } from "./template-thread.ts";
 import type { TemplateWork } from "./template-work.ts";
 import type { TemplateRequest } from "./types.ts";
 
@@ -45,39 +44,32 @@ export class Templates {
     return await this.#work.run("list", await this.#files());
   }
 
-  /** Throws a Refusal with 404 where there is none of that name. */
-  async find(name: string): Promise<TemplateFile & { readonly entry: CatalogueEntry }> {
-    const files = await this.#files();
-    const entry = (await this.#work.run("list", files)).find((one) => one.name === name);
-    const file = files.find((one) => one.file === entry?.file);
-    if (entry === undefined || file === undefined)
-      throw notFound(`there is no template ${name.slice(0, 100)} in the catalogue`);
-    return { ...file, entry };
-  }
-
-  /** The form of a template of the catalogue. Throws a Refusal with 422 where the template has faults. */
-  async dialog({ file, text }: TemplateFile, mode: Mode): Promise<Dialog> {
-    const answer = await this.#work.run("dialog", { file, text, mode });
+  /**
+   * A template of the catalogue, and its form. Throws a Refusal: 404 where there is none of that name, 422 where it has
+   * faults.
+   */
+  async dialog(name: string, mode: Mode): Promise<Pick<ThreadDialog, "entry" | "dialog">> {
+    const answer = await this.#work.run("dialog", { source: { name, files: await this.#files() }, mode });
     if (answer.kind !== "dialog") throw refused(answer);
-    return answer.dialog;
+    return answer;
   }
 
   /** Puts the values in. Throws a Refusal with all faults at once. */
   async prepare(request: TemplateRequest): Promise<Prepared> {
     const { mode = "strict", ignoreUnknownParameters: ignoreUnknown = false, answers } = request;
     const { namespace = null, createNamespace = false, values = {} } = request;
-    const { file, text } = await this.#textOf(request);
+    const source = await this.#sourceOf(request);
     const given =
       answers === undefined
         ? { namespace, createNamespace, values: Object.entries(values) }
         : { answers: JSON.stringify(answers) };
-    const answer = await this.#work.run("prepare", { file, text, mode, ignoreUnknown, given });
+    const answer = await this.#work.run("prepare", { source, mode, ignoreUnknown, given });
     if (answer.kind !== "prepared") throw refused(answer);
     return await preparedOf(answer);
   }
 
-  async #textOf({ template }: TemplateRequest): Promise<TemplateFile> {
-    if ("name" in template) return this.find(template.name);
+  async #sourceOf({ template }: TemplateRequest): Promise<TemplateSource> {
+    if ("name" in template) return { name: template.name, files: await this.#files() };
     if (!this.#options.inline) {
       const message = "this service takes templates of its catalogue only: name one";
       throw new Refusal(403, { code: "TRAWLER_DENIED", message });
@@ -116,6 +108,7 @@ async function preparedOf(answer: ThreadPrepared): Promise<Prepared> {
 }
 
 function refused(answer: ThreadRefused): Refusal {
+  if (answer.kind === "missing") return notFound(`there is no template ${answer.name.slice(0, 100)} in the catalogue`);
   if (answer.kind === "faulty") return faulty(answer.faults);
   const { answers } = answer;
   return new Refusal(422, { code: "TRAWLER_CONFIG_INVALID", message: "the answers do not fit the form", answers });

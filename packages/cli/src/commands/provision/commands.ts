@@ -4,7 +4,7 @@ import type { World } from "../../world.ts";
 import type { CommandHelp } from "../inventory/command.ts";
 import type { ApplyOptions } from "./apply.ts";
 import type { ClusterOptions } from "./cluster.ts";
-import { accessOptions, choice, duration, parallel, placeOptions, templateOptions } from "./options.ts";
+import { accessOptions, age, choice, duration, parallel, placeOptions, templateOptions } from "./options.ts";
 import type { PurgeOptions } from "./purge.ts";
 import type { OutputOptions } from "./run.ts";
 import { namesService, type ServiceOptions } from "./service.ts";
@@ -87,14 +87,14 @@ export function addProvisionRuns(
     .command("purge")
     .description("Forget runs of this machine that are over and have nothing in the cluster.")
     .option("--state <folder>", "where runs are kept")
-    .option("--older-than <duration>", "only those that ended so long ago", duration, KEEP)
+    .option("--older-than <duration>", "only those that ended so long ago", age, KEEP)
     .option("--dry-run", "say which, and forget none")
     .addOption(choice("-o, --output <format>", "how the result is printed", ["table", "json"], "table"))
     .addHelpText(
       "after",
       `${examples(
         ["trawl provision purge --dry-run", "which would be forgotten"],
-        ["trawl provision purge --older-than 7d", "those that ended a week ago"],
+        ["trawl provision purge --older-than 168h", "those that ended a week ago"],
       )}\nFAILED and RETIRED runs, and those that made nothing. Default: 30 days after their end. A service does it by itself: runs.keep.\n`,
     )
     .action(async (options: PurgeOptions) => done(await (await import("./purge.ts")).purgeRuns(options, world)));

@@ -1,3 +1,4 @@
+import { parseDuration } from "@trawler/plugin-api";
 import { type Command, InvalidArgumentError, Option } from "commander";
 
 /** The options of every command that takes a template and values. */
@@ -45,14 +46,18 @@ export function parallel(text: string): number {
   return count;
 }
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Milliseconds. */
+/** Milliseconds, up to what a timer can wait for. */
 export function duration(text: string): number {
-  const [, digits = "", unit = ""] = /^(\d{1,6})(ms|s|m|h|d)$/.exec(text) ?? [];
-  const factor = UNITS[unit];
-  if (factor === undefined) throw new InvalidArgumentError("It is a duration such as 30s, 5m or 30d.");
-  return Number(digits) * factor;
+  const milliseconds = parseDuration(text);
+  if (milliseconds !== null && milliseconds < 2 ** 31) return milliseconds;
+  throw new InvalidArgumentError("It is a duration up to 596h, such as 30s or 5m.");
+}
+
+/** Milliseconds, of any length. */
+export function age(text: string): number {
+  const milliseconds = parseDuration(text);
+  if (milliseconds !== null) return milliseconds;
+  throw new InvalidArgumentError("It is a duration such as 30m or 720h.");
 }
 
 function collect(value: string, previous: readonly string[] = []): readonly string[] {

@@ -21,7 +21,7 @@ export async function purgeRuns(options: PurgeOptions, world: World): Promise<nu
   const { olderThan, dryRun = false, output } = options;
   const folder = openFolder(options, world);
   if (olderThan < WEEK && existsSync(join(folder.path, "service.db"))) {
-    const message = `a service works in ${folder.path}, which answers requests that are made again for a week: --older-than 7d or more`;
+    const message = `a service works in ${folder.path}, which answers requests that are made again for a week: --older-than 168h or more`;
     throw new TrawlerError("TRAWLER_CONFIG_INVALID", message);
   }
   const gone: Purged[] = [];
