@@ -79,6 +79,65 @@ objects:
     expect(ended.stderr).toContain(text);
 });
 
+const HEAD = "apiVersion: template.openshift.io/v1\nkind: Template\n";
+const ALIASES = Array.from({ length: 12 }, (_, at) => `  l${at + 1}: &l${at + 1} [${`*l${at},`.repeat(10)}]`);
+
+test.each<[string, string, readonly string[], readonly string[]]>([
+  ["what is no YAML", `${HEAD}objects: [`, [], [":3:11: ", "neither YAML nor JSON here"]],
+  ["another kind", "apiVersion: v1\nkind: ConfigMap\n", [], [":2:1: /kind: ", "a template has kind: Template"]],
+  ["nothing", "", [], [":1:1: ", "the text is empty"]],
+  [
+    "an unknown parameter",
+    `${HEAD}parameters: [{ name: NAME, value: a }]\nmessage: \${NAME}\n`,
+    ["NAM=x"],
+    ["no parameter NAM; did you mean NAME?"],
+  ],
+  ["a parameter twice", `${HEAD}parameters:\n- name: A\n- name: A\nmessage: \${A}\n`, [], [":5:3: /parameters/1/name"]],
+  ["a key twice", `${HEAD}message: a\nmessage: b\n`, [], [":4:1: /message"]],
+  [
+    "a required one without a value",
+    `${HEAD}parameters:\n- { name: A, required: true }\n`,
+    [],
+    [":4:3: /parameters/0"],
+  ],
+  ["10 MB", `${HEAD}message: ${"x".repeat(10_000_000)}\n`, [], [":1:1: ", "more than 8 MiB"]],
+  ["10 MB of other letters", `${HEAD}message: ${"€".repeat(9_000_000)}\n`, [], [":1:1: ", "more than 8 MiB"]],
+  ["a bomb of aliases", `${HEAD}objects:\n- l0: &l0 [x]\n${ALIASES.join("\n")}\n`, [], ["more than 500000 values"]],
+  ["deep lists", `${HEAD}objects: ${"[".repeat(200)}${"]".repeat(200)}\n`, [], ["nested deeper than 100"]],
+])("a bad template ends with 3, its place and nothing created: %s", async (_, text, values, parts) => {
+  const path = file("one.yaml", text);
+  const params = values.flatMap((value) => ["-p", value]);
+  // No cluster is to be had: had it been asked, the end would be another one.
+  const nowhere = ["--kubeconfig", join(folder, "none"), "--state", join(folder, "runs")];
+  for (const command of [
+    ["plan", "-f", path, ...params],
+    ["apply", "-f", path, "-n", "shop", ...params, ...nowhere],
+  ]) {
+    const ended = await provision(...command);
+    expect(ended).toMatchObject({ code: 3, stdout: "" });
+    for (const part of parts) expect(ended.stderr).toContain(part);
+  }
+});
+
+test("keys of prototypes are plain data, from the file to what is to be sent", async () => {
+  const data = '{ "__proto__": "a", "constructor": "b", "hasOwnProperty": "c" }';
+  const text = `${HEAD}objects:\n- { apiVersion: v1, kind: ConfigMap, metadata: { name: a }, data: ${data} }\n`;
+  const ended = await provision("plan", "-f", file("prototype.yaml", text), "-o", "json");
+  expect(ended.code).toBe(0);
+  expect(JSON.stringify(JSON.parse(ended.stdout).plans[0].objects[0].body.data)).toBe(
+    '{"__proto__":"a","constructor":"b","hasOwnProperty":"c"}',
+  );
+});
+
+test("a file of letters that take several bytes each is read to its end", async () => {
+  const text = `${HEAD}message: ${"é".repeat(5_000_000)}\nobjects:\n- { kind: ConfigMap }\n`;
+  const ended = await provision("plan", "-f", file("long.yaml", text));
+  expect([ended.code, ended.stderr]).toEqual([
+    3,
+    expect.stringContaining(":5:3: /objects/0: this object has no apiVersion"),
+  ]);
+});
+
 test("values come from a file, and -p wins", async () => {
   const values = file("values.env", `# of the shop\nNAME=from-file\nDATABASE_NAME="two\nlines"\nDATABASE_USER=a=b\n`);
   const ended = await provision(

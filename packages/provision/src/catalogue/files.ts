@@ -12,10 +12,12 @@ export interface TemplateFile {
 const NAMES = /\.(ya?ml|json)$/i;
 /** Most files of one folder. */
 const MAX_FILES = 500;
+/** Bytes that are read at most: a text that has more has more characters than are allowed, whatever they are. */
+const MAX_BYTES = 3 * (MAX_TEXT + 1);
 
 /**
  * Reads a file, the YAML and JSON files of a folder (not of folders in it, sorted by name), or `-`: what `stdin` gives.
- * A text is read up to one byte more than is allowed, so that its size is a fault as any other.
+ * A text that is too long is read until that is sure, so that its size is a fault as any other.
  * @throws TrawlerError TRAWLER_CONFIG_INVALID where a path cannot be read, or is neither file nor folder.
  */
 export async function readTemplateFiles(
@@ -49,7 +51,7 @@ async function readFileOf(path: string): Promise<TemplateFile> {
   await using file = await open(path, "r");
   const status = await file.stat();
   if (!status.isFile()) throw unreadable(path, "it is no regular file; pipe it in with -f -");
-  const buffer = Buffer.alloc(Math.min(status.size, MAX_TEXT + 1));
+  const buffer = Buffer.alloc(Math.min(status.size, MAX_BYTES));
   let length = 0;
   while (length < buffer.length) {
     const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
@@ -66,7 +68,7 @@ async function readStream(stream: AsyncIterable<unknown>): Promise<string> {
     const bytes = part instanceof Uint8Array ? Buffer.from(part) : Buffer.from(String(part));
     parts.push(bytes);
     length += bytes.length;
-    if (length > MAX_TEXT) break;
+    if (length >= MAX_BYTES) break;
   }
   return Buffer.concat(parts).toString("utf8");
 }
