@@ -34,13 +34,13 @@ const runOf = (instance: string): Run => ({
   evidence: [],
   warnings: [],
 });
-const sealed = { bodies: ['{"password":"s3cr3t-value"}'], secrets: ["s3cr3t-value"], message: "it is s3cr3t-value" };
+const sealed = { requests: ['{"password":"s3cr3t-value"}'], secrets: ["s3cr3t-value"], message: "it is s3cr3t-value" };
 
 test("P10: what a run planned is there for the next process; secrets are encrypted, and destroyed at the end", () => {
   const folder = new JournalFolder(path);
   const instance = newInstance(Date.now());
   const first = Journal.create(path, runOf(instance), [itemOf({ index: 0 })], sealed);
-  first.writeItem(itemOf({ index: 0, status: "creating" }));
+  first.intend([0]);
   first[Symbol.dispose]();
   const bytes = readdirSync(path)
     .filter((name) => !name.endsWith(".key"))
@@ -49,7 +49,7 @@ test("P10: what a run planned is there for the next process; secrets are encrypt
   expect(bytes).toContain("creating");
   expect(bytes).not.toContain("s3cr3t");
   using second = folder.open(instance);
-  expect(second.items.map(({ status }) => status)).toEqual(["creating"]);
+  expect(second.items).toEqual([itemOf({ index: 0, status: "creating" })]);
   expect(second.sealed).toEqual(sealed);
   second.forget();
   expect(second.sealed).toBeNull();

@@ -1,5 +1,4 @@
 import type { ApiCall, ApiClient } from "@trawler/kube";
-import type { JsonMap } from "../json.ts";
 import { groupPath, parseResourceList } from "./discovery.ts";
 import { noAnswer, refusal } from "./error.ts";
 import { isRecord, listOf, metadataOf, recordOf } from "./read.ts";
@@ -71,13 +70,13 @@ export class Cluster {
     return types;
   }
 
-  /** The object of the outcome may be its metadata alone. */
-  create(type: ResourceType, namespace: string | null, body: JsonMap, dryRun = false): Promise<Outcome> {
+  /** The object of the outcome may be its metadata alone. `body`: JSON. */
+  create(type: ResourceType, namespace: string | null, body: string, dryRun = false): Promise<Outcome> {
     return this.#call(`create ${type.kind}`, {
       method: "POST",
       path: collection(type, namespace),
       query: { fieldValidation: "Strict", ...(dryRun ? { dryRun: "All" } : {}) },
-      body: JSON.stringify(body),
+      body,
       accept: METADATA,
     });
   }

@@ -29,7 +29,7 @@ export async function createAll(context: Context, resumed: boolean, deadline: Ab
       wave,
       limit,
       async ({ index }) => {
-        const size = context.sealed?.bodies[index]?.length ?? 0;
+        const size = context.sealed?.requests[index]?.length ?? 0;
         await bytes.run(size, () => createOne(context, index, resumed, halt));
         const item = context.item(index);
         if (item.status === "created") return;

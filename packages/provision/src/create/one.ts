@@ -1,10 +1,8 @@
 import { sleep } from "@trawler/kube";
 import { isAmbiguous, isRetryable, ownError } from "../cluster/error.ts";
-import { marked } from "../cluster/marks.ts";
 import { metadataOf } from "../cluster/read.ts";
 import type { Metadata, ObjectError } from "../cluster/types.ts";
 import type { Context } from "../instance/context.ts";
-import { isMap, parseJson } from "../json.ts";
 import { backoff } from "./pace.ts";
 import { settle } from "./settle.ts";
 
@@ -19,7 +17,8 @@ const TRIES = 10;
  */
 export async function createOne(context: Context, index: number, unsure: boolean, halt: AbortSignal): Promise<void> {
   const { cluster } = context;
-  const body = bodyOf(context, index);
+  const body = context.sealed?.requests[index];
+  if (body === undefined) throw new RangeError(`the journal has no request for object ${index}`);
   let last: ObjectError | null = null;
   let tries = 0;
   const startedAt = context.now();
@@ -77,11 +76,4 @@ function conflict(context: Context, index: number): ObjectError {
 
 function stopped({ cancel }: Context): ObjectError {
   return cancel.aborted ? ownError("Cancelled", "cancelled") : ownError("Timeout", "the time for creation is over");
-}
-
-function bodyOf({ sealed, run, items }: Context, index: number) {
-  const item = items[index];
-  const body = parseJson(sealed?.bodies[index] ?? "null");
-  if (!isMap(body) || item === undefined) throw new RangeError(`the journal has no body for object ${index}`);
-  return marked(body, item.namespace, { instance: run.instance, index, template: run.template, digest: run.digest });
 }

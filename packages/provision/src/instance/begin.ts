@@ -1,4 +1,5 @@
 import type { Clock } from "@trawler/plugin-api";
+import { marked } from "../cluster/marks.ts";
 import type { JournalFolder } from "../journal/folder.ts";
 import { newInstance } from "../journal/instance.ts";
 import { Journal } from "../journal/journal.ts";
@@ -77,9 +78,11 @@ export function begin(options: BeginOptions): Begun {
       endedAt: null,
     }),
   );
-  const bodies = preflight.objects.map(({ body }) => JSON.stringify(body));
+  const requests = preflight.objects.map(({ index, namespace: place, body }) =>
+    JSON.stringify(marked(body, place, { instance, index, template: run.template, digest: run.digest })),
+  );
   const lock = folder.lock(instance);
-  const journal = Journal.create(folder.path, run, items, { bodies, secrets, message: template.message });
+  const journal = Journal.create(folder.path, run, items, { requests, secrets, message: template.message });
   return {
     journal,
     instance,

@@ -81,7 +81,7 @@ export class Context {
   /** Requests to create these objects are about to be sent: the journal has that when it returns. */
   intend(items: readonly Item[]): void {
     this.#halt?.throwIfAborted();
-    this.journal.intend(items.map(({ index }) => ({ ...this.item(index), status: "creating" })));
+    this.journal.intend(items.map(({ index }) => index));
   }
 
   set(index: number, change: Partial<Item>): void {

@@ -7,8 +7,8 @@ import { newKey, seal, unseal } from "./seal.ts";
 
 /** What a resumed run needs and nobody may see. */
 export interface Sealed {
-  /** JSON text of each object, by its index. */
-  readonly bodies: readonly string[];
+  /** JSON text of each object by its index: what is sent to create it, with its namespace and our marks. */
+  readonly requests: readonly string[];
   /** Texts that must never be shown. */
   readonly secrets: readonly string[];
   /** The template's message. */
@@ -34,7 +34,10 @@ export interface JournalEvent extends LogLine, LogData {
 }
 
 /** Milliseconds in which what became of objects is gathered, to be written at once. */
-const GATHER = 15;
+const GATHER = 50;
+/** One statement for all objects of a wave. */
+const INTEND =
+  "UPDATE object SET value = json_set(value, '$.status', 'creating') WHERE id IN (SELECT value FROM json_each(?))";
 /** Changes that are gathered at most. */
 const MOST_GATHERED = 256;
 
@@ -154,9 +157,9 @@ export class Journal implements Disposable {
   }
 
   /** Requests for these objects are about to be sent. In the file when it returns. */
-  intend(items: readonly Item[]): void {
-    for (const item of items) this.#items.set(item.index, item);
+  intend(indices: readonly number[]): void {
     this.flush();
+    this.#statement(INTEND).run(JSON.stringify(indices));
   }
 
   /** What became of an object, and what the log says of it: written within milliseconds, both or neither. */

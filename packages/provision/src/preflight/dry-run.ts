@@ -34,8 +34,7 @@ export async function dryRun(
     const { index, type, namespace, name, generateName, deferred } = object;
     if (deferred) return void unjudged.set(index, "its definition is of this run");
     if (namespace !== null && own.has(namespace)) return void unjudged.set(index, "its namespace is of this run");
-    const size = JSON.stringify(object.body).length;
-    const outcome = await (options.dryRun ? bytes.run(size, () => post(cluster, object)) : look(cluster, object));
+    const outcome = await (options.dryRun ? post(cluster, object, bytes) : look(cluster, object));
     if (outcome === null || outcome.ok) return;
     const { error } = outcome;
     const title = `${type.kind} ${name ?? `${generateName}*`}`;
@@ -71,11 +70,16 @@ function taken(
   return { severity: "error", message: `${message}: ${why}` };
 }
 
-async function post(cluster: Cluster, { index, type, namespace, body }: PlannedObject): Promise<Outcome> {
+async function post(
+  cluster: Cluster,
+  { index, type, namespace, body }: PlannedObject,
+  bytes: ByteGate,
+): Promise<Outcome> {
   const marks = { instance: "00000000000000000000000000", index, template: null, digest: "" };
+  const request = JSON.stringify(marked(body, namespace, marks));
   const { signal } = new AbortController();
   for (let attempt = 1; ; attempt++) {
-    const outcome = await cluster.create(type, namespace, marked(body, namespace, marks), true);
+    const outcome = await bytes.run(request.length, () => cluster.create(type, namespace, request, true));
     if (outcome.ok || outcome.error.code !== 429 || attempt >= 10) return outcome;
     await sleep((outcome.retryAfter ?? 1) * 1000, signal);
   }

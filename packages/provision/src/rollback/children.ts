@@ -78,7 +78,7 @@ async function claims(
   const sets = parents.filter(({ type: { kind } }) => kind === "StatefulSet");
   if (sets.length === 0) return [];
   const prefixes = sets.flatMap(({ index, name }) => {
-    const body: unknown = JSON.parse(sealed?.bodies[index] ?? "null");
+    const body: unknown = JSON.parse(sealed?.requests[index] ?? "null");
     const templates = listOf(recordOf(recordOf(body)["spec"])["volumeClaimTemplates"]);
     return templates.map((template) => `${metadataOf(template).name}-${name}-`);
   });
