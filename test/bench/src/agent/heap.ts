@@ -3,11 +3,20 @@ import type { Benchmark } from "../benchmark.ts";
 import { BundledAgent, Installation } from "./bundled-agent.ts";
 import { loadPods } from "./load.ts";
 import { makeTopic } from "./topic.ts";
-import { descriptorsOf, fixed, memoryOf } from "./usage.ts";
+import { fixed, type Held, heldBy, memoryOf } from "./usage.ts";
 
 const PODS = 100;
 /** A frame's worth a hundred crawls: less is noise of the collector of garbage. */
 const BUDGET = 1024;
+
+const KINDS: readonly (readonly [kind: keyof Held, what: string])[] = [
+  ["descriptors", "Descriptors"],
+  ["namespaces", "Namespaces held open or entered"],
+  ["mounts", "Mounts"],
+  ["threads", "Threads"],
+  ["children", "Child processes"],
+  ["zombies", "Zombies"],
+];
 
 /** Least squares. */
 function slope(points: readonly { readonly x: number; readonly y: number }[]): number {
@@ -31,7 +40,7 @@ export const bench: Benchmark = {
     await sleep(40_000, undefined, { signal });
     const crawls = (): Promise<number> => agent.metric("trawler_frames_total");
     const first = await crawls();
-    const descriptors = [descriptorsOf(agent.pid)];
+    const before = heldBy(agent.pid);
     const samples: { x: number; y: number }[] = [];
     for (let done = 0; done < wanted; ) {
       await sleep(1_000, undefined, { signal });
@@ -39,14 +48,13 @@ export const bench: Benchmark = {
       samples.push({ x: done, y: await agent.metric("nodejs_heap_size_used_bytes") });
       if (samples.length % 30 === 0) log(`${done} crawls`);
     }
-    descriptors.push(descriptorsOf(agent.pid));
+    const after = heldBy(agent.pid);
     // Between collections the heap rises: the least of each ten is what is left after one.
     const low = samples.flatMap((_, index) => {
       const group = samples.slice(index, index + 10);
       return index % 10 === 0 && group.length === 10 ? [group.reduce((a, b) => (a.y <= b.y ? a : b))] : [];
     });
     const perThousand = (slope(low) * 1000) / 1024;
-    const [before = 0, after = 0] = descriptors;
     return {
       rows: [
         {
@@ -55,16 +63,16 @@ export const bench: Benchmark = {
           budget: `≤ ${BUDGET / 1024} MiB in ten thousand`,
           met: perThousand * 10 <= BUDGET,
         },
-        {
-          what: "Descriptors before and after",
-          figure: `${before}, ${after}`,
+        ...KINDS.map(([kind, what]) => ({
+          what: `${what}, before and after`,
+          figure: `${before[kind]}, ${after[kind]}`,
           budget: "none more",
-          met: after <= before,
-        },
+          met: after[kind] <= before[kind],
+        })),
         { what: "Memory (Pss) at the end", figure: `${fixed(memoryOf(agent.pid).pss)} MiB` },
       ],
       method: `The bundled agent every 1 s on ${PODS} pods with all built-in crawlers, ${wanted} frames; heap in use from /metrics each second, the least of each ten seconds, least squares.`,
-      raw: { low, descriptors },
+      raw: { low, before, after },
     };
   },
 };

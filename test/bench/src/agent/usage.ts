@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 const TICKS_PER_SECOND = 100;
 
@@ -30,13 +30,62 @@ export function memoryOf(pid: number): Memory {
   return sum;
 }
 
-export function descriptorsOf(pid: number): number {
-  return readdirSync(`/proc/${pid}/fd`).length;
+/** What a process can leave behind, counted. */
+export interface Held {
+  readonly descriptors: number;
+  /** Namespaces that a descriptor holds, or a thread is in: pod after pod they would add up. */
+  readonly namespaces: number;
+  /** Lines of its mountinfo. */
+  readonly mounts: number;
+  readonly threads: number;
+  readonly children: number;
+  /** Children that ended and were not waited for. */
+  readonly zombies: number;
+}
+
+/** Counts what a process holds now. */
+export function heldBy(pid: number): Held {
+  const threads = list(`/proc/${pid}/task`);
+  const descriptors = list(`/proc/${pid}/fd`).map((name) => link(`/proc/${pid}/fd/${name}`));
+  const entered = threads.flatMap((thread) =>
+    list(`/proc/${pid}/task/${thread}/ns`).map((name) => link(`/proc/${pid}/task/${thread}/ns/${name}`)),
+  );
+  const children = childrenOf(pid);
+  return {
+    descriptors: descriptors.length,
+    namespaces: new Set([...descriptors.filter((target) => /^[a-z]+:\[\d+\]$/.test(target)), ...entered]).size,
+    mounts: read(`/proc/${pid}/mountinfo`).split("\n").filter(Boolean).length,
+    threads: threads.length,
+    children: children.length,
+    zombies: children.filter((child) => / Z \d/.test(read(`/proc/${child}/stat`))).length,
+  };
 }
 
 function descendants(pid: number): number[] {
-  const children = read(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
-  return children.flatMap((child) => [child, ...descendants(child)]);
+  return childrenOf(pid).flatMap((child) => [child, ...descendants(child)]);
+}
+
+/** Any thread may have begun one. */
+function childrenOf(pid: number): number[] {
+  return list(`/proc/${pid}/task`).flatMap((thread) =>
+    read(`/proc/${pid}/task/${thread}/children`).split(" ").filter(Boolean).map(Number),
+  );
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function link(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
 }
 
 function read(path: string): string {
