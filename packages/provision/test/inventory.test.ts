@@ -1,6 +1,6 @@
 import { TrawlerError } from "@trawler/plugin-api";
 import { expect, test } from "vitest";
-import type { Inventory } from "../src/wait/inventory.ts";
+import type { Inventory } from "../src/wait/types.ts";
 import { configMap, Running, templateOf } from "./running.ts";
 
 const objects = [configMap("a"), configMap("b"), { apiVersion: "v1", kind: "Secret", metadata: { name: "s" } }];

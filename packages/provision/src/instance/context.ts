@@ -6,7 +6,7 @@ import type { Journal, LogData, Sealed } from "../journal/journal.ts";
 import type { Item, Run } from "../journal/record.ts";
 import { titleOf } from "../report/names.ts";
 import { redactor } from "../template/redact.ts";
-import type { Inventory } from "../wait/inventory.ts";
+import type { Inventory } from "../wait/types.ts";
 import { WORDS } from "./words.ts";
 
 export interface Watcher {

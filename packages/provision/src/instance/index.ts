@@ -8,7 +8,7 @@ export { preflight } from "../preflight/preflight.ts";
 export type * from "../preflight/types.ts";
 export { titleOf } from "../report/names.ts";
 export { retire } from "../retire/retire.ts";
-export type { Inventory } from "../wait/inventory.ts";
+export type { Inventory } from "../wait/types.ts";
 export { type BeginOptions, type Begun, begin } from "./begin.ts";
 export { Context, type Watcher } from "./context.ts";
 export { DEFAULT_SETTINGS } from "./settings.ts";

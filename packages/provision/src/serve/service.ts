@@ -6,7 +6,7 @@ import type { RunState } from "../journal/record.ts";
 import { Deliverer } from "../notify/deliver.ts";
 import { notificationOf } from "../notify/notification.ts";
 import type { Notifier } from "../notify/notifier.ts";
-import type { Inventory } from "../wait/inventory.ts";
+import type { Inventory } from "../wait/types.ts";
 import { isLoopback } from "./auth.ts";
 import { Creator } from "./create.ts";
 import { type CredentialOptions, RotatingCredentials } from "./credentials.ts";

@@ -7,7 +7,7 @@ import type { JournalFolder } from "../journal/folder.ts";
 import type { Journal } from "../journal/journal.ts";
 import { isOver, type Report } from "../journal/record.ts";
 import { retire } from "../retire/retire.ts";
-import type { Inventory } from "../wait/inventory.ts";
+import type { Inventory } from "../wait/types.ts";
 import { type Step, stepOf } from "./step.ts";
 import type { ServiceStore, Task, TaskAction } from "./store.ts";
 

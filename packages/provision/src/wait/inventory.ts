@@ -1,23 +1,9 @@
 import { errorMessage } from "@trawler/plugin-api";
-import type { ResourceType } from "../cluster/types.ts";
 import { parallel } from "../create/parallel.ts";
 import type { Context } from "../instance/context.ts";
 import type { Item } from "../journal/record.ts";
 import { titleOf } from "../report/names.ts";
-
-/** A running inventory of the same cluster. It reads the one object that it is asked for, never a list of all. */
-export interface Inventory {
-  /** Whether it follows objects of this kind. */
-  follows(type: ResourceType): boolean;
-  /**
-   * Has it read one object anew and keep it. The uid that it has then; null where it sees none of that name. Throws
-   * TRAWLER_UNAVAILABLE where it runs no more.
-   */
-  refresh(
-    target: { readonly kind: string; readonly namespace: string | null; readonly name: string },
-    signal: AbortSignal,
-  ): Promise<string | null>;
-}
+import type { Inventory } from "./types.ts";
 
 /** Milliseconds for all objects: the inventory follows the cluster by itself too. */
 const HAND_OVER = 5_000;
