@@ -1,3 +1,5 @@
+import { cpSync, rmSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { ByteGate } from "../src/create/bytes.ts";
 import { processTemplate } from "../src/template/process.ts";
@@ -58,6 +60,26 @@ test("P15: the journal says what a request may do before it is sent, and what ca
   expect(journal.items).toEqual(report.objects);
   const told = journal.log.filter(({ text }) => text.endsWith(": created"));
   expect(told).toHaveLength(20);
+});
+
+test("P15, R2: a journal that a loss of power set back to before the first request: a rollback finds what was made, and nothing else", async () => {
+  await using running = await Running.open();
+  const { fake, folder } = running;
+  const instance = await running.begin(templateOf(numbered(3)), { rollback: "never", parallel: 1 });
+  const backup = `${folder.path}-before`;
+  cpSync(folder.path, backup, { recursive: true });
+  fake.refuse = refused("c3");
+  expect((await running.work(instance)).state).toBe("PARTIAL");
+  expect([...fake.objects.keys()]).toEqual(["shop/c1", "shop/c2"]);
+  const stranger = { kind: "ConfigMap", metadata: { name: "c3", namespace: "shop", uid: "uid-of-a-stranger" } };
+  fake.objects.set("shop/c3", stranger);
+  rmSync(folder.path, { recursive: true });
+  cpSync(backup, folder.path, { recursive: true });
+  rmSync(backup, { recursive: true });
+  const report = await running.undo(instance);
+  expect([report.state, report.rollback, report.leftovers]).toEqual(["FAILED", "complete", []]);
+  expect(statesOf(report)).toEqual(["c1: rolledBack", "c2: rolledBack", "c3: skipped"]);
+  expect([...fake.objects.keys()]).toEqual(["shop/c3"]);
 });
 
 test("P16: of two objects that one generated name came to, the older is kept and the other removed by its uid", async () => {
@@ -131,15 +153,11 @@ test("P17: what the server could not do now is asked for again, what it will nev
 
 test("P22, R13: creation has a time of its own; the rollback after it has its own too", async () => {
   await using running = await Running.open();
-  const { fake } = running;
-  const never = Promise.withResolvers<void>();
-  const stop = setInterval(() => {
-    if (fake.made.length === 1) setTimeout(() => never.resolve(), 1_700);
-  }, 20);
-  fake.gate = (name) => (name === "c2" ? never.promise : undefined);
-  const instance = await running.begin(templateOf(numbered(3)), { createTimeout: 1_500, parallel: 1 });
+  const createTimeout = 3_000;
+  // It began before this one did: its time is over when the second object is made.
+  running.fake.gate = (name) => (name === "c2" ? sleep(createTimeout + 100) : undefined);
+  const instance = await running.begin(templateOf(numbered(3)), { createTimeout, parallel: 1 });
   const report = await running.work(instance);
-  clearInterval(stop);
   expect([report.state, report.rollback]).toEqual(["FAILED", "complete"]);
   expect(report.headline).toContain("the time for creation is over");
   expect(statesOf(report)).toEqual(["c1: rolledBack", "c2: rolledBack", "c3: skipped"]);
@@ -173,10 +191,9 @@ test("P24: a claim whose class waits for a first consumer is ready at once", asy
     metadata: { name },
     spec: { storageClassName },
   });
-  const settings = { until: "ready" as const, readyTimeout: 300 };
-  const late = await running.begin(templateOf([claim("a", "late")]), settings);
+  const late = await running.begin(templateOf([claim("a", "late")]), { until: "ready" });
   expect((await running.work(late)).state).toBe("SUCCEEDED");
-  const other = await running.begin(templateOf([claim("b", "soon")]), settings);
+  const other = await running.begin(templateOf([claim("b", "soon")]), { until: "ready", readyTimeout: 300 });
   expect((await running.work(other)).ready).toEqual({ ready: 0, total: 1, timedOut: true });
 });
 

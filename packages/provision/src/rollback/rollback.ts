@@ -41,10 +41,14 @@ function isCandidate({ status }: Item): boolean {
   return status === "created" || status === "rollbackFailed" || status === "kept";
 }
 
-/** An object whose request had no answer, or was cut by the end of a process, is looked for: only then is it ours. */
+/**
+ * An object whose request had no answer, or was cut by the end of a process, is looked for: only then is it ours. What
+ * is still planned here was so in the file that another process left: a loss of power takes the last of it along.
+ */
 async function settleAll(context: Context): Promise<void> {
   const open = context.items.filter(
-    ({ status, uncertain }) => status === "creating" || status === "unknown" || (status === "failed" && uncertain),
+    ({ status, uncertain }) =>
+      status === "planned" || status === "creating" || status === "unknown" || (status === "failed" && uncertain),
   );
   await parallel(open, context.run.settings.parallel, async ({ index, status, error }) => {
     const settled = await settle(context, index);
