@@ -176,7 +176,7 @@ test("a folder is planned whole; a value must suit one of its templates", async 
   expect(wrong.stderr).toContain("no parameter IMAEG");
 });
 
-test("plan --explain lists what the modes make of a template differently", async () => {
+test("C3: plan --explain lists what the modes make of a template differently", async () => {
   const ended = await provision("plan", "-f", POSTGRESQL, "--explain");
   expect(ended.code).toBe(0);
   expect(ended.stdout).toContain("DATABASE_PASSWORD: in compat mode ranges lack their last character");

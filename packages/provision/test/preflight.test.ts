@@ -4,6 +4,11 @@ import { configMap, Running, statesOf, templateOf } from "./running.ts";
 const messages = ({ findings }: { readonly findings: readonly { readonly message: string }[] }) =>
   findings.map(({ message }) => message);
 
+const renamed = ({ metadata, ...object }: { readonly metadata: { readonly name: string } }) => ({
+  ...object,
+  metadata: { name: `${metadata.name}2` },
+});
+
 test("P2: kinds that the server does not have are told together, with the objects; one that the set defines is not among them", async () => {
   await using running = await Running.open();
   const object = (kind: string, name: string) => ({ apiVersion: "example.test/v1", kind, metadata: { name } });
@@ -75,6 +80,16 @@ test("P2: kinds of which the server keeps no object are refused before anything 
     expect.stringMatching(/^Project a: a project holds what others make in it too; .*Namespace$/),
   ]);
   expect(running.fake.writes).toEqual([]);
+});
+
+test("P12: in the order of the template each object is a wave of its own", async () => {
+  await using running = await Running.open();
+  const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" } };
+  const controller = { apiVersion: "v1", kind: "ReplicationController", metadata: { name: "r" } };
+  const template = templateOf([controller, configMap("a"), secret]);
+  await running.work(await running.begin(template, {}, { order: "template" }));
+  await running.work(await running.begin(templateOf([controller, secret].map(renamed))));
+  expect(running.fake.made).toEqual(["shop/r", "shop/a", "shop/s", "shop/s2", "shop/r2"]);
 });
 
 test("P4: the same kind, namespace and name twice is refused, also where it comes of the target", async () => {

@@ -1,9 +1,13 @@
+import { createApiClient, tokenTarget } from "@trawler/kube";
 import { expect, test } from "vitest";
+import { Cluster } from "../src/cluster/cluster.ts";
 import { isMap, parseJson } from "../src/json.ts";
 import { exceeded } from "../src/preflight/quota.ts";
 import { awaitedIn } from "../src/wait/awaited.ts";
+import { readinessIn } from "../src/wait/further.ts";
 import { readinessOf } from "../src/wait/readiness.ts";
-import { typeOf } from "./item.ts";
+import { fakeCluster } from "./fake-cluster.ts";
+import { itemOf, typeOf } from "./item.ts";
 
 const GROUPS: Readonly<Record<string, string>> = {
   Deployment: "apps",
@@ -36,14 +40,39 @@ test.each<[string, string, object, string]>([
     object({}, { ...replicas, conditions: [{ type: "Progressing", status: "False" }] }),
     "failed",
   ],
+  ["one of two is available", "Deployment", object({ replicas: 2 }, { ...replicas, availableReplicas: 1 }), "waiting"],
+  ["one of two is updated", "Deployment", object({ replicas: 2 }, { ...replicas, updatedReplicas: 1 }), "waiting"],
+  ["all replicas", "StatefulSet", object({ replicas: 2 }, replicas), "ready"],
+  [
+    "one of two is updated",
+    "StatefulSet",
+    object({ replicas: 2 }, { ...replicas, updatedReplicas: 1, currentRevision: "a", updateRevision: "b" }),
+    "waiting",
+  ],
   ["one of two", "StatefulSet", object({ replicas: 2 }, { ...replicas, readyReplicas: 1 }), "waiting"],
   ["none wanted", "DaemonSet", object({}, { observedGeneration: 3, desiredNumberScheduled: 0 }), "ready"],
+  [
+    "on one of two nodes",
+    "DaemonSet",
+    object({}, { observedGeneration: 3, desiredNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 1 }),
+    "waiting",
+  ],
   ["complete", "Job", object({}, { conditions: [{ type: "Complete", status: "True" }] }), "ready"],
   ["failed", "Job", object({}, { conditions: [{ type: "Failed", status: "True" }] }), "failed"],
   ["new", "Job", object({}, {}), "waiting"],
   ["failed", "Pod", object({}, { phase: "Failed" }), "failed"],
+  ["running", "Pod", object({}, { phase: "Running", conditions: [{ type: "Ready", status: "False" }] }), "waiting"],
+  ["running", "Pod", object({}, { phase: "Running", conditions: [{ type: "Ready", status: "True" }] }), "ready"],
+  ["new", "PersistentVolumeClaim", object({}, { phase: "Pending" }), "waiting"],
+  ["without its volume", "PersistentVolumeClaim", object({}, { phase: "Lost" }), "failed"],
   ["bound", "PersistentVolumeClaim", object({}, { phase: "Bound" }), "ready"],
   ["without an address", "Service", object({ type: "LoadBalancer" }, {}), "waiting"],
+  [
+    "with an address",
+    "Service",
+    object({ type: "LoadBalancer" }, { loadBalancer: { ingress: [{ ip: "192.0.2.1" }] } }),
+    "ready",
+  ],
   ["inside", "Service", object({ type: "ClusterIP" }, {}), "ready"],
   ["without a rule or conditions", "Boat", object({}, {}), "ready"],
   [
@@ -52,6 +81,21 @@ test.each<[string, string, object, string]>([
     object({}, { conditions: [{ type: "Ready", status: "False" }] }),
     "waiting",
   ],
+  [
+    "available and not ready",
+    "Boat",
+    object(
+      {},
+      {
+        conditions: [
+          { type: "Available", status: "True" },
+          { type: "Ready", status: "Unknown" },
+        ],
+      },
+    ),
+    "waiting",
+  ],
+  ["available", "Boat", object({}, { conditions: [{ type: "Available", status: "True" }] }), "ready"],
   ["one of two", "ReplicaSet", object({ replicas: 2 }, { ...replicas, readyReplicas: 1 }), "waiting"],
   ["one of two", "ReplicationController", object({ replicas: 2 }, { ...replicas, readyReplicas: 1 }), "waiting"],
   ["all replicas", "DeploymentConfig", object({ replicas: 2 }, replicas), "ready"],
@@ -72,11 +116,40 @@ test.each<[string, string, object, string]>([
     "ready",
   ],
   ["new", "CustomResourceDefinition", object({}, {}), "waiting"],
+  [
+    "established",
+    "CustomResourceDefinition",
+    object({}, { conditions: [{ type: "Established", status: "True" }] }),
+    "ready",
+  ],
+  ["ending", "Namespace", object({}, { phase: "Terminating" }), "waiting"],
   ["active", "Namespace", object({}, { phase: "Active" }), "ready"],
   ["of another group", "Service ", object({ type: "LoadBalancer" }, {}), "ready"],
   ["garbage", "Deployment", { spec: 3, status: [] }, "waiting"],
 ])("P24: %s %s is %s", (_, kind, value, state) => {
   expect(readinessOf(typeOf(kind.trim(), "", GROUPS[kind]), value).state).toBe(state);
+});
+
+test("P24: a BuildConfig is as ready as its last build; where nothing starts one it is ready at once", async () => {
+  await using fake = await fakeCluster();
+  using client = createApiClient({ target: tokenTarget({ server: fake.url }) });
+  const cluster = new Cluster(client);
+  const item = itemOf({ index: 0, name: "web", type: typeOf("BuildConfig", "buildconfigs", "build.openshift.io") });
+  const look = async (lastVersion: number, triggers: readonly object[] = []) =>
+    (await readinessIn(cluster, item, { spec: { triggers }, status: { lastVersion } })).state;
+  let phase = "Running";
+  fake.interfere = (_, path) =>
+    path === "/apis/build.openshift.io/v1/namespaces/shop/builds/web-2" ? [200, { status: { phase } }] : undefined;
+  expect(await look(2)).toBe("waiting");
+  phase = "Complete";
+  expect(await look(2)).toBe("ready");
+  phase = "Failed";
+  expect(await look(2)).toBe("failed");
+  expect([await look(3), await look(0), await look(0, [{ type: "ConfigChange" }])]).toEqual([
+    "waiting",
+    "ready",
+    "waiting",
+  ]);
 });
 
 test("P25: in compat mode the annotation of OpenShift says what is waited for, of the kinds that it knows", () => {
@@ -85,14 +158,24 @@ test("P25: in compat mode the annotation of OpenShift says what is waited for, o
     const parsed = parseJson(JSON.stringify({ apiVersion, kind, metadata: marked ? { annotations } : {} }));
     return isMap(parsed) ? parsed : {};
   };
-  const bodies = [
+  const known = [
+    value("Build", "build.openshift.io/v1", true),
+    value("BuildConfig", "build.openshift.io/v1", true),
+    value("Deployment", "apps/v1", true),
+    value("DeploymentConfig", "apps.openshift.io/v1", true),
+    value("StatefulSet", "apps/v1", true),
     value("Job", "batch/v1", true),
+    value("Route", "route.openshift.io/v1", true),
+  ];
+  const others = [
     value("Deployment", "apps/v1", false),
     value("Pod", "v1", true),
+    value("DaemonSet", "apps/v1", true),
     value("Job", "example.test/v1", true),
   ];
-  expect(bodies.map(awaitedIn("compat", bodies))).toEqual([true, false, false, false]);
-  expect(bodies.map(awaitedIn("strict", bodies))).toEqual([true, true, true, true]);
+  const bodies = [...known, ...others];
+  expect(bodies.filter(awaitedIn("compat", bodies))).toEqual(known);
+  expect(bodies.filter(awaitedIn("strict", bodies))).toEqual(bodies);
   const plain = [value("Job", "batch/v1", false)];
   expect(plain.map(awaitedIn("compat", plain))).toEqual([true]);
 });

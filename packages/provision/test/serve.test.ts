@@ -297,7 +297,7 @@ test("as many runs at a time as are allowed, the others wait in their order; bey
   expect(serving.cluster.made).toEqual(["shop/a", "shop/b"]);
 });
 
-test("a service that stops leaves its runs as they are; the next one goes on, and makes nothing twice", async () => {
+test("P20: a service that stops leaves its runs as they are; the next one goes on, and makes nothing twice", async () => {
   const hold = Promise.withResolvers<void>();
   let held = true;
   serving.cluster.gate = (name) => (held && name === "c" ? hold.promise : undefined);

@@ -20,8 +20,10 @@ export function readinessOf({ kind, group }: Pick<ResourceType, "kind" | "group"
   const status = recordOf(recordOf(object)["status"]);
   const rule = RULES.get(group === "" ? kind : `${kind}.${group}`);
   if (rule !== undefined) return rule(spec, status, object);
-  const condition = conditionsOf(object).find(({ type }) => type === "Ready" || type === "Available");
-  if (condition === undefined || condition.status === "True") return READY;
+  const condition = conditionsOf(object).find(
+    ({ type, status: value }) => (type === "Ready" || type === "Available") && value !== "True",
+  );
+  if (condition === undefined) return READY;
   return waiting(condition.message ?? `${condition.type} is ${condition.status}`);
 }
 
