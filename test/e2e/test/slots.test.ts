@@ -5,7 +5,7 @@ import { pauseMenuImage, sandboxImage } from "@trawler/testbed";
 import { expect, test } from "vitest";
 import { Agent } from "../src/agent.ts";
 import { TopicReader } from "../src/kafka.ts";
-import { deployment, pod } from "../src/manifests.ts";
+import { deployment, idle, pod } from "../src/manifests.ts";
 import { apply, node, podReady } from "../src/node.ts";
 import { onNode } from "../src/suite.ts";
 import { frameValidator } from "../src/validate.ts";
@@ -13,6 +13,8 @@ import { waitFor } from "../src/wait.ts";
 
 const EVERY = 5;
 const SLOTS = 12;
+const shell = expect.objectContaining({ commandLine: ["/bin/sh", "-c", idle] });
+const isOfMany = ({ resource }: Frame): boolean => String(resource["k8s.pod.name"]).startsWith("many-");
 
 onNode("frames in slots", "e2e-slots", (namespace) => {
   test("parity W7, B5: 20 pods, every 5 s, for a minute: one interval frame per pod and slot, valid, keyed by UID, without gaps", async () => {
@@ -57,7 +59,12 @@ onNode("frames in slots", "e2e-slots", (namespace) => {
       const seen = new Set(reader.records.map(({ headers }) => headers["trawler-frame-id"]));
       return expected.every((id) => seen.has(id));
     });
-    for (const { key, value } of reader.records) expect(key).toBe((JSON.parse(value) as Frame).resource["k8s.pod.uid"]);
+    const told = reader.records.map(({ key, value }) => ({ key, frame: JSON.parse(value) as Frame }));
+    for (const { key, frame } of told) expect(key).toBe(frame.resource["k8s.pod.uid"]);
+    for (const { frame } of told.filter(({ frame }) => frame.reason === "interval" && isOfMany(frame))) {
+      const runs = { features: expect.arrayContaining([expect.objectContaining({ type: "process", value: shell })]) };
+      expect(frame.containers, frame.id).toMatchObject([runs, runs]);
+    }
   });
 
   test("a user's image pause-menu and a container named pause are members", async () => {
