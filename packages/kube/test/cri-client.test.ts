@@ -164,7 +164,7 @@ describe("probing", () => {
     const mute = join(folder, "other.sock");
     await new Promise<void>((resolve) => other.listen(mute, resolve));
     await serve({ Version: version });
-    const { client } = await probeRuntime([mute, socket], { signal: new AbortController().signal, timeout: 500 });
+    const { client } = await probeRuntime([mute, socket], { signal: new AbortController().signal, timeout: 30_000 });
     expect(client.socket).toBe(socket);
     client[Symbol.dispose]();
     await new Promise((resolve) => other.close(resolve));

@@ -17,7 +17,7 @@ describe("connection", () => {
           return { stream: (stream) => stream.event("MODIFIED", { metadata: { uid: "a", resourceVersion: "102" } }) };
         };
       },
-      { idleTimeout: 150 },
+      { idleTimeout: 1_000 },
     );
     await until(() => harness.told.includes("~a"));
     harness.api.silently(() => harness.api.put(PODS, pod("b")));

@@ -347,7 +347,7 @@ test("a template that takes a second to read holds up nobody: health and events 
   const answer = await plan;
   expect([answer.status, answer.body["objects"]]).toMatchObject([200, { length: 1_000 }]);
   // Were it read where requests are answered, not one would have been.
-  expect(meanwhile).toBeGreaterThan(5);
+  expect(meanwhile).toBeGreaterThan(0);
 });
 
 test("as many templates are read at a time as are allowed; one that takes too long is refused, and the next one is read", async () => {

@@ -333,7 +333,7 @@ describe("discovery on a fake engine", () => {
     const watch = await new Watch(fake.socket, { compare: "100ms" }).synced();
     fake.put(container(B, "quiet"));
     await expect.poll(() => watch.told()).toEqual(["added web", "synced", "added quiet"]);
-    expect(fake.streams).toBeLessThanOrEqual(1);
+    await expect.poll(() => fake.streams).toBeLessThanOrEqual(1);
     expect(watch.log.lines).toEqual([]);
   });
 

@@ -48,7 +48,7 @@ for (const resolver of ["openat2", "walk"] as const) {
 
     afterAll(async () => {
       await files[Symbol.asyncDispose]();
-      expect(openDescriptors()).toBe(before);
+      expect(openDescriptors()).toBeLessThanOrEqual(before);
     });
 
     test("links inside the root are followed as the member would", async () => {
@@ -309,7 +309,7 @@ for (const resolver of ["openat2", "walk"] as const) {
           await walk.return(undefined);
         } else await outcome(files.readText(path));
       }
-      expect(openDescriptors()).toBe(start);
+      await expect.poll(openDescriptors).toBeLessThanOrEqual(start);
     });
   });
 }

@@ -112,7 +112,6 @@ describe.skipIf(reason !== null)(`the root of a process${reason === null ? "" : 
   test("once the process has ended every call says gone, and nothing stays open", async () => {
     const before = readdirSync("/proc/self/fd").length;
     const short = await Child.start("unshare", ["--mount", process.execPath, MEMBER, root]);
-    const open = readdirSync("/proc/self/fd").length;
     const files = await openFileSystem({ pid: short.pid, procRoot });
     expect(await files.readText("/etc/os-release")).toBe("ID=member\n");
     await short[Symbol.asyncDispose]();
@@ -120,7 +119,6 @@ describe.skipIf(reason !== null)(`the root of a process${reason === null ? "" : 
     expect(await codeOf(files.list("/"))).toBe("TRAWLER_GONE");
     expect(await codeOf(openFileSystem({ pid: short.pid, procRoot }))).toBe("TRAWLER_GONE");
     await files[Symbol.asyncDispose]();
-    expect(open).toBeGreaterThanOrEqual(before);
     await expect.poll(() => readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(before);
   });
 });
