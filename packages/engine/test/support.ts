@@ -37,7 +37,7 @@ export function crawlerOf(
     ...(onChange && { onChange }),
     create: () => made,
   });
-  return { id: name, plugin, instance: made, timeout: 200, named: false, ...instance };
+  return { id: name, plugin, instance: made, timeout: 5_000, named: false, ...instance };
 }
 
 export function fact(value: unknown, key = "fact"): unknown {
@@ -67,7 +67,7 @@ export function pipelineOf({
     // No slot falls into a test by chance.
     every: 86_400,
     concurrency: 8,
-    flushTimeout: 1,
+    flushTimeout: 10,
     node: fakeNode,
     agent: { instance: "0193", version: "0.1.0" },
     clock: testClock,
