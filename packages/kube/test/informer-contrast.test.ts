@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { KubeConfig, type KubernetesListObject, type KubernetesObject, makeInformer } from "@kubernetes/client-node";
 import { type FakeApi, fakeApi } from "@trawler/testkit";
 import { describe, expect, test } from "vitest";
@@ -65,10 +64,7 @@ async function watched(setup: (api: FakeApi) => void): Promise<Watched> {
   };
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  const end = performance.now() + 10_000;
-  while (!holds() && performance.now() < end) await delay(10);
-}
+const until = (holds: () => boolean): Promise<void> => expect.poll(holds).toBe(true);
 
 /** What a batcher that keeps the last notice of each object makes of a batch. */
 function lastNotices(told: readonly string[]): readonly string[] {
