@@ -56,6 +56,21 @@ test("the kernel is what /proc below the host says, and absent where it says not
   expect(Object.keys((await reported(folder, join(folder, "none"))).resource)).not.toContain("os.description");
 });
 
+test("parity P1: when the host started, and its addresses in its own namespace, whichever the agent is in", async () => {
+  const folder = root(null);
+  mkdirSync(join(folder, "proc/1/net"), { recursive: true });
+  writeFileSync(join(folder, "proc/stat"), "cpu  1 2 3 4 5 6 7 8\ncpu0 1 2 3 4 5 6 7 8\nbtime 1000\n");
+  writeFileSync(join(folder, "proc/1/net/fib_trie"), "Main:\n  |-- 1.1.1.1\n     /32 host LOCAL\n");
+  writeFileSync(join(folder, "proc/1/net/if_inet6"), "20010db8000000000000000000000001 04 40 00 80 eth0\n");
+  expect((await reported(folder, join(folder, "proc"))).resource).toMatchObject({
+    "trawler.host.boot.time": "1970-01-01T00:16:40.000Z",
+    "host.ip": ["1.1.1.1", "2001:db8::1"],
+  });
+  const { resource } = await reported(folder, join(folder, "none"));
+  expect(Object.keys(resource)).not.toEqual(expect.arrayContaining(["trawler.host.boot.time"]));
+  expect(Object.keys(resource)).not.toEqual(expect.arrayContaining(["host.ip"]));
+});
+
 test.each([null, "", "uninitialized\n", "not an id\n"])(
   "without a machine id (%j) it is the node's name",
   async (text) => {
@@ -74,7 +89,7 @@ test("a link to it is followed inside the host's root, and not out of it", async
 test("a machine id is 32 hexadecimal digits", () => {
   expect(parseMachineId(` ${ID}\n`)).toBe(ID);
   expect(parseMachineId(ID.toUpperCase())).toBeNull();
-  expect(hostWorkload(fakeNode, ID, null).metadata.complete).toBe(true);
+  expect(hostWorkload(fakeNode, ID, {}).metadata.complete).toBe(true);
 });
 
 test("it is always found", async () => {

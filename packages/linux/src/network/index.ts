@@ -1,3 +1,4 @@
+export { parseFibTrie, parseIfInet6 } from "./addresses.ts";
 export { type InterfaceSource, readHostInterfaces, readInterfaces } from "./interface-reader.ts";
 export { parseInterfaces } from "./interfaces.ts";
 export { findNodeNamespace, type NodeNamespace } from "./node-namespace.ts";
