@@ -88,3 +88,23 @@ test("parity K3: a container without a name is named by the first twelve charact
   const frame = containerFrame({ "container.name": "", "container.id": "0123456789abcdef" }, {});
   expect(documentOf(frame).namespace).toBe("node-a/0123456789ab");
 });
+
+test("parity F10: a container's metadata has its kind, features, name, image and the attributes of one's own", () => {
+  const resource = {
+    "host.name": "10.0.0.1",
+    "container.name": "web",
+    "container.image.name": "nginx",
+    test_field: "1234",
+    test_field2: "aaaa",
+  };
+  const features = [{ type: "cpu", key: "cpu", value: { "cpu.time": 1 } }];
+  const frame = { ...containerFrame(resource, {}), features };
+  const [metadata = "", feature = ""] = lines(csv(documentOf(frame)));
+  expect(JSON.parse(metadata.split("\t")[2] ?? "")).toMatchObject({
+    namespace: "10.0.0.1/web",
+    system_type: "container",
+    features: "cpu",
+    resource,
+  });
+  expect(feature.split("\t").slice(0, 2)).toEqual(["cpu", expect.stringContaining("cpu")]);
+});

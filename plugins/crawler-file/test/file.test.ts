@@ -146,13 +146,16 @@ test("parity P5: two containers are crawled alike by one instance", async () => 
     },
     fakeHost(),
   );
-  const workload = fakeWorkload();
-  const fs = files([{ path: "/bla/ble" }]);
-  for (let round = 0; round < 2; round++) {
-    const keys: string[] = [];
+  for (const id of ["one", "two"]) {
+    const workload = fakeWorkload({ id });
+    const fs = files([{ path: "/bla/ble", size: id.length }]);
+    const found: unknown[] = [];
     const features = crawler.crawl({ fs, meta: { workload, container: null } }, fakeCrawlContext());
-    for await (const { key } of features) keys.push(key);
-    expect(keys).toEqual(["/bla", "/bla/ble"]);
+    for await (const { key, value } of features) found.push([key, value["file.size"]]);
+    expect(found, id).toEqual([
+      ["/bla", 7],
+      ["/bla/ble", 3],
+    ]);
   }
 });
 

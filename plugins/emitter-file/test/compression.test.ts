@@ -32,7 +32,7 @@ const firsts = (text: string) =>
     .slice(0, -1)
     .map((line) => line[0]);
 
-test("049, parity F2, B7: old files are compressed and kept in their order, as many as told; the current one stays plain", async () => {
+test("049, parity F2: old files are compressed and kept in their order, as many as told; the current one stays plain", async () => {
   await using file = await emitter();
   for (let index = 0; index < 10; index++) await file.write([envelope(index, 400)], fakeContext());
   const kept = ["frames.jsonl", "frames.jsonl.1.gz", "frames.jsonl.2.gz", "frames.jsonl.3.gz"];

@@ -1,9 +1,16 @@
 import { randomUUID } from "node:crypto";
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import kafkajs from "kafkajs";
 import { node } from "./node.ts";
 import { waitFor } from "./wait.ts";
 
-const { Kafka, logLevel } = kafkajs;
+const { CompressionCodecs, CompressionTypes, Kafka, logLevel } = kafkajs;
+
+// The library leaves this one to its users.
+CompressionCodecs[CompressionTypes.ZSTD] = () => ({
+  compress: async ({ buffer }: { readonly buffer: Buffer }) => zstdCompressSync(buffer),
+  decompress: async (buffer: Buffer) => zstdDecompressSync(buffer),
+});
 
 export interface Consumed {
   readonly key: string;

@@ -30,7 +30,7 @@ function identity(frame: Frame, paint: Paint): readonly string[] {
     ...mapLines("labels", frame.labels, line),
     ...mapLines("annotations", frame.annotations, line),
     ...(status === null ? [] : statusLines(status, line)),
-    line("known by", groupsOf(Object.entries(metadata.groups))),
+    ...(Object.keys(metadata.groups).length === 0 ? [] : [line("known by", groupsOf(Object.entries(metadata.groups)))]),
     ...(metadata.complete ? [] : [line("incomplete", printable(metadata.reason ?? "no reason was given"))]),
   ];
 }

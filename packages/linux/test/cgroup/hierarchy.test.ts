@@ -6,15 +6,15 @@ const line = (mountPoint: string, type: string, options: string): string =>
   `30 29 0:26 / ${mountPoint} rw,nosuid shared:8 - ${type} cgroup ${options}\n`;
 
 describe("C76: which hierarchy", () => {
-  test("parity C10: v1 controllers that are mounted together in either order", () => {
+  test.each(["cpuacct,cpu", "cpu,cpuacct"])("parity C10: v1 controllers that are mounted together (%s)", (together) => {
     const text =
-      line("/sys/fs/cgroup/cpuacct,cpu", "cgroup", "rw,cpuacct,cpu") +
+      line(`/sys/fs/cgroup/${together}`, "cgroup", `rw,${together}`) +
       line("/sys/fs/cgroup/memory", "cgroup", "rw,memory");
     const { unified, v1 } = hierarchyOfMounts(parseMountinfo(text), "/sys/fs/cgroup");
     expect(unified).toBeNull();
     expect(Object.fromEntries(v1)).toEqual({
-      cpu: "/sys/fs/cgroup/cpuacct,cpu",
-      cpuacct: "/sys/fs/cgroup/cpuacct,cpu",
+      cpu: `/sys/fs/cgroup/${together}`,
+      cpuacct: `/sys/fs/cgroup/${together}`,
       memory: "/sys/fs/cgroup/memory",
     });
   });
