@@ -1,5 +1,4 @@
 import { type Access, type CrawlContext, errorMessage, type Feature, type Problem } from "@trawler/plugin-api";
-import type { CallCrawler } from "./call.ts";
 import type { Deadline, Guard } from "./guard.ts";
 import type { CrawlerInstance } from "./options.ts";
 import { makeProblem, ProblemList, problemCode, problemOf } from "./problem.ts";
@@ -36,7 +35,6 @@ export interface CrawlCall {
   readonly access: Partial<Access>;
   readonly context: CallFacts;
   readonly limits: CrawlLimits;
-  readonly call: CallCrawler;
 }
 
 /** What a context holds besides what this file gives it. */
@@ -83,14 +81,12 @@ class Found {
   }
 }
 
-async function read(
-  { crawler, access, context, limits, call }: CrawlCall,
-  found: Found,
-  deadline: Deadline,
-): Promise<void> {
+async function read({ crawler, access, context, limits }: CrawlCall, found: Found, deadline: Deadline): Promise<void> {
   let seen = 0;
   let bytes = 0;
-  for await (const raw of call(crawler, access, contextOf(context, found, deadline))) {
+  // Complete by construction: `targets.ts` leaves out a target that lacks a declared capability.
+  const features = crawler.instance.crawl(access as Access, contextOf(context, found, deadline));
+  for await (const raw of features) {
     deadline.throwIfAborted();
     const safe = sanitize(raw, crawler.plugin.features);
     if (safe.feature !== null) bytes += safe.bytes;

@@ -9,7 +9,6 @@ import {
   type Workload,
 } from "@trawler/plugin-api";
 import { type Ask, type Asks, askAll } from "./asked.ts";
-import { type CallCrawler, callInline } from "./call.ts";
 import { type CallResult, type CrawlLimits, crawlOne, DEFAULT_LIMITS, DIFFERENCE_LIMITS } from "./crawl-one.ts";
 import type { Moment } from "./difference.ts";
 import { Guard } from "./guard.ts";
@@ -29,7 +28,6 @@ export interface CrawlerOptions {
   /** Seconds between slots: a crawler's own `every` may come half a slot early. */
   readonly slot: number;
   readonly limits?: CrawlLimits;
-  readonly call?: CallCrawler;
 }
 
 /** What one crawler said about one target: a container id, or an empty text for the subject. */
@@ -148,7 +146,7 @@ export class SubjectCrawler {
     memory: CrawlMemory,
     signal: AbortSignal,
   ): Promise<CrawlOutcome | null> {
-    const { clock, log, metrics, call = callInline } = this.#options;
+    const { clock, log, metrics } = this.#options;
     const { id, plugin } = crawler;
     const limits = this.#options.limits ?? (plugin.onChange ? DIFFERENCE_LIMITS : DEFAULT_LIMITS);
     const guard = this.#guards.get(id);
@@ -163,7 +161,7 @@ export class SubjectCrawler {
     const state = memory.state(id, target.id);
     const context = { clock, log, state, unchanged, fingerprint, asked, annotation };
     const key = target.id === "" ? workload.id : `${workload.id}\n${target.id}`;
-    const answer = await crawlOne({ crawler, guard, key, access, context, limits, call }, signal);
+    const answer = await crawlOne({ crawler, guard, key, access, context, limits }, signal);
     const seconds = clock.monotonic() - started;
     metrics.crawlDuration(id, seconds);
     for (const { code } of answer.problems) metrics.problem(id, code);

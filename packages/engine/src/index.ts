@@ -1,4 +1,3 @@
-export { type CallCrawler, callInline } from "./call.ts";
 export { type CrawlOutcome, type CrawlResult, collect, SubjectCrawler, type TargetResult } from "./crawl.ts";
 export { encode } from "./encode.ts";
 export type { CrawlerStatus, Explanation } from "./explain.ts";

@@ -1,5 +1,4 @@
 import type { Frame, Workload } from "@trawler/plugin-api";
-import { type CallCrawler, callInline } from "./call.ts";
 import { SubjectCrawler } from "./crawl.ts";
 import { discover } from "./discovery.ts";
 import type { Explanation } from "./explain.ts";
@@ -24,12 +23,11 @@ export class Pipeline {
   #registry: Registry | null = null;
   #outlet: Outlet | null = null;
 
-  /** `call` enters a crawler's code; a proxy of crawlers that run in workers takes the place of the default. */
-  constructor(options: PipelineOptions, call: CallCrawler = callInline) {
+  constructor(options: PipelineOptions) {
     const { crawlers, mode, clock, log, metrics, every } = options;
     const hasMembers = mode.plugin.provides.member.length > 0;
     this.#options = options;
-    this.#crawler = new SubjectCrawler({ crawlers, hasMembers, clock, log, metrics, slot: every, call });
+    this.#crawler = new SubjectCrawler({ crawlers, hasMembers, clock, log, metrics, slot: every });
     // Opening waits for the kernel and a runtime, not for an application: a few that hang must not stop the others.
     this.#modeGuard = new Guard(`mode ${mode.id}`, 64);
   }
