@@ -5,6 +5,7 @@ import { type CrawlerInstance, CrawlMemory, collect, Guard, SubjectCrawler, type
 import {
   type Access,
   type Container,
+  type Crawler,
   type CrawlerPlugin,
   errorCode,
   type Feature,
@@ -179,18 +180,20 @@ async function crawlCase(
   const workload = { ...fakeWorkload(over as Partial<Workload>), containers: members.map(fakeContainer) };
   // A golden case shows what the crawler reads; whether it is asked at all is the engine's part, so `match` is left out.
   const { match, ...always } = crawler.plugin;
+  const instance: Crawler = {
+    crawl: (picked, context) =>
+      crawler.instance.crawl(watched(picked, used), {
+        ...context,
+        asked: context.annotation ? "annotation" : match ? "match" : "always",
+      }),
+  };
   const subject = new SubjectCrawler({
-    crawlers: [{ ...crawler, plugin: always }],
+    crawlers: [{ ...crawler, plugin: always, instance }],
     hasMembers: false,
     clock,
     log: silentLog,
     metrics: { crawlDuration() {}, problem() {} },
     slot: 10,
-    call: ({ instance }, picked, context) =>
-      instance.crawl(watched(picked, used), {
-        ...context,
-        asked: context.annotation ? "annotation" : match ? "match" : "always",
-      }),
   });
   const opened = { access, members: new Map(), update: async () => {}, [Symbol.asyncDispose]: async () => {} };
   const memory = new CrawlMemory();
